@@ -1,0 +1,50 @@
+"""Database URLs written for other clients are understood, and a password in one is never quoted."""
+
+import re
+
+import pytest
+
+from crontick.jobs.database_url import libpq_url
+
+
+@pytest.mark.parametrize(
+    ("given", "libpq"),
+    [
+        ("postgresql://app:pw@db:5432/app", "postgresql://app:pw@db:5432/app"),
+        ("postgres://app:pw@db/app", "postgresql://app:pw@db/app"),
+        ("postgresql+psycopg://app:pw@db/app", "postgresql://app:pw@db/app"),
+        ("postgresql+asyncpg://app:pw@db/app?ssl=require", "postgresql://app:pw@db/app?sslmode=require"),
+        ("postgres://app@db/app?ssl=true", "postgresql://app@db/app?sslmode=require"),
+        ("postgres://app@db/app?ssl=false", "postgresql://app@db/app?sslmode=disable"),
+        ("postgres://db/app?pgbouncer=true&connection_limit=1&pool_timeout=0&schema=s", "postgresql://db/app"),
+        (
+            "postgres://a@h1:1,h2:2/app?target_session_attrs=any",
+            "postgresql://a@h1:1,h2:2/app?target_session_attrs=any",
+        ),
+        ("postgres://a:b?c@db/app", "postgresql://a:b?c@db/app"),
+        ("postgres:///app?options=-c%20search_path%3Da", "postgresql:///app?options=-c%20search_path%3Da"),
+        (" host=db dbname=app ", "host=db dbname=app"),
+    ],
+)
+def test_urls_of_other_clients_reach_libpq(given: str, libpq: str) -> None:
+    assert libpq_url(given) == libpq
+
+
+@pytest.mark.parametrize(
+    ("given", "why"),
+    [
+        ("mysql://app:hunter2@db/app", "must begin with postgresql://"),
+        ("sqlite:////var/hunter2", "must begin with postgresql://"),
+        ("postgres://app:hunter2@db/app?sslaccept=strict", "the parameter 'sslaccept'"),
+        ("postgres://app:hunter2@db/app?ssl=hunter2", "ssl that says nothing"),
+        ("postgres://app:hunter/?hunter2@db/app", "cannot be read"),
+        ("postgres://app:hunter2%zz@db/app", "cannot be read"),
+        ("host=db password=hunter2 colour=red", "cannot be read"),
+        ("hunter2", "cannot be read"),
+    ],
+)
+def test_a_url_that_cannot_be_used_is_told_without_its_password(given: str, why: str) -> None:
+    with pytest.raises(ValueError, match=re.escape(why)) as raised:
+        libpq_url(given)
+    assert "hunter" not in str(raised.value)
+    assert raised.value.__cause__ is None
