@@ -1,0 +1,40 @@
+"""Everything that talks SQL: migrations, functions, named queries, and the wire that carries them."""
+
+import re
+from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
+
+__all__ = ["OLDEST_CODE", "SCHEMA", "Query", "query"]
+
+SCHEMA = 2
+"""The number of the newest migration: what this code needs to find."""
+OLDEST_CODE = 2
+"""The oldest code, by its own SCHEMA, that the newest migration still serves (P14)."""
+
+_PARAMETER = re.compile(r"%\((\w+)\)s")
+
+
+@dataclass(frozen=True, slots=True)
+class Query:
+    """A statement by name: ``text`` for psycopg, ``wire`` and the ``names`` of its numbered parameters for libpq."""
+
+    name: str
+    text: str
+    wire: bytes
+    names: tuple[str, ...]
+
+
+@cache
+def query(name: str) -> Query:
+    """The statement in ``queries/<name>.sql``."""
+    text = files(__name__).joinpath("queries", f"{name}.sql").read_text("utf-8")
+    names: list[str] = []
+
+    def numbered(match: re.Match[str]) -> str:
+        if match[1] not in names:
+            names.append(match[1])
+        return f"${names.index(match[1]) + 1}"
+
+    wire = _PARAMETER.sub(numbered, text).replace("%%", "%")
+    return Query(name, text, wire.encode(), tuple(names))

@@ -1,0 +1,143 @@
+-- Move due jobs to running, under one claim and its lease; return them. Never more than p_seats.
+-- One seat in five, counted over the whole tick (p_given), goes to the oldest due job whatever its priority.
+-- What it meets and cannot run is parked, and it looks again, within a bound. p_repeat: the answer to this very claim was lost.
+create function crontick.claim(
+    p_opening bigint,
+    p_claim bigint,
+    p_seats int,
+    p_running int,
+    p_given int,
+    p_lease_seconds float8,
+    p_known text [],
+    p_kinds text [],
+    p_queues text [],
+    p_jobs bigint [],
+    p_markers jsonb,
+    p_suspects boolean,
+    p_repeat boolean
+) returns setof crontick.claimed_job
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_indexscan = on
+as $$
+declare
+    v_now timestamptz := crontick.now();
+    v_tick bigint;
+    v_lease_end timestamptz := v_now + make_interval(secs => p_lease_seconds);
+    v_lanes crontick.lane [];
+    v_paused_queues text [];
+    v_paused_kinds text [];
+    v_paused_groups bytea [];
+    v_picked bigint [];
+    v_all bigint [] := '{}';
+    v_taken int := 0;
+    v_row_count int;
+    v_old int;
+begin
+    select t.id into v_tick from crontick.ticks as t where t.opening = p_opening and t.ended_at is null;
+    if v_tick is null or p_seats < 1 then
+        return;
+    end if;
+    if p_repeat then
+        select c.job_ids into v_all from crontick.claims as c where c.claim = p_claim;
+        if found then
+            return query select * from crontick.taken(v_all, p_claim, v_now, coalesce(p_markers, '{}'));
+            return;
+        end if;
+        v_all := '{}';
+    end if;
+    select
+        coalesce(array_agg(p.name) filter (where p.what = 'queue'), '{}'),
+        coalesce(array_agg(p.name) filter (where p.what = 'kind'), '{}'),
+        coalesce(array_agg(sha256(convert_to(p.name, 'UTF8'))) filter (where p.what = 'group'), '{}')
+    into v_paused_queues, v_paused_kinds, v_paused_groups
+    from crontick.pauses as p;
+
+    for pass in 1..6 loop
+        exit when v_taken >= p_seats;
+        if p_jobs is not null then
+            v_picked := array(
+                select j.id
+                from crontick.unfinished_jobs as j
+                where j.id = any(p_jobs) and j.status in ('queued', 'failed') and j.held_by is null
+                    and (j.status = 'failed' or j.claimed_by is distinct from v_tick)
+                order by j.id
+                limit p_seats - v_taken
+                for update skip locked
+            );
+        else
+            v_lanes := array(select l from crontick.lanes(v_now, p_queues, v_paused_queues) as l);
+            exit when cardinality(v_lanes) = 0;
+            v_old := (p_given + p_seats) / 5 - (p_given + v_taken) / 5;
+            if cardinality(v_lanes) > 1 and v_old > 0 and pass = 1 then
+                v_picked := crontick.pick(v_lanes, v_old, true, '{}', p_kinds, v_now, v_tick);
+                v_picked := v_picked || crontick.pick(
+                    v_lanes, p_seats - v_taken - cardinality(v_picked), false, v_picked, p_kinds, v_now, v_tick
+                );
+            else
+                v_picked := crontick.pick(v_lanes, p_seats - v_taken, false, '{}', p_kinds, v_now, v_tick);
+            end if;
+        end if;
+        exit when cardinality(v_picked) = 0;
+        return query
+        select *
+        from crontick.take(
+            v_picked, p_claim, v_tick, v_now, v_lease_end, p_known, v_paused_kinds, v_paused_groups, p_markers
+        );
+        get diagnostics v_row_count = row_count;
+        v_all := v_all || v_picked;
+        v_taken := v_taken + v_row_count;
+        if v_row_count < cardinality(v_picked) then
+            perform crontick.park(v_picked, v_now, p_known, v_paused_kinds, v_paused_groups);
+        elsif cardinality(v_lanes) = 1 then
+            exit;
+        end if;
+    end loop;
+
+    -- Suspects live outside the due order: one, when nothing else was found and nothing else runs (P5).
+    if v_taken = 0 and p_running = 0 and p_suspects then
+        v_picked := array(
+            select j.id
+            from crontick.unfinished_jobs as j
+            where j.held_by = 'suspect' and j.status in ('queued', 'failed') and j.run_at <= v_now
+                and j.claimed_by is distinct from v_tick
+                and j.kind = any(coalesce(p_kinds, p_known)) and j.kind <> all(v_paused_kinds)
+                and j.queue <> all(v_paused_queues)
+                and (j.group_digest is null or j.group_digest <> all(v_paused_groups))
+                and (p_queues is null or j.queue = any(p_queues))
+                and (p_jobs is null or j.id = any(p_jobs))
+            order by j.held_by, j.kind, j.id
+            limit 1
+            for update skip locked
+        );
+        if cardinality(v_picked) > 0 then
+            return query
+            select *
+            from crontick.take(
+                v_picked, p_claim, v_tick, v_now, v_lease_end, p_known, v_paused_kinds, v_paused_groups, p_markers
+            );
+            get diagnostics v_taken = row_count;
+            v_all := v_picked;
+            if v_taken = 0 then
+                perform crontick.park(v_picked, v_now, p_known, v_paused_kinds, v_paused_groups);
+            end if;
+        end if;
+    end if;
+
+    if v_taken = 0 then
+        return;
+    end if;
+    if p_running > 0 then
+        update crontick.claims as c set alone = false where c.tick = v_tick and c.alone;
+    end if;
+    insert into crontick.claims (claim, tick, lease_expires_at, alone, job_ids)
+    values (p_claim, v_tick, v_lease_end, v_taken = 1 and p_running = 0, v_all);
+    update crontick.ticks as t set claimed = t.claimed + v_taken where t.id = v_tick;
+    delete from crontick.unique_keys as k
+    where k.job = any(v_all) and k.mode = 'waiting'
+        and exists (select from crontick.unfinished_jobs as j where j.id = k.job and j.claim = p_claim and j.status = 'running');
+end
+$$;

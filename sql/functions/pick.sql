@@ -1,0 +1,61 @@
+-- Lock up to p_want due jobs of these lanes and return their ids: by age alone, or by priority and then age.
+-- Nothing is locked that is not returned (a lane's share is counted before its rows are locked), so that ticks at the same
+-- moment do not leave each other empty-handed. What another transaction holds is skipped, never waited for (P2).
+create function crontick.pick(
+    p_lanes crontick.lane [], p_want int, p_by_age boolean, p_seen bigint [], p_kinds text [], p_now timestamptz, p_tick bigint
+) returns bigint []
+language plpgsql volatile
+as $$
+begin
+    if cardinality(p_lanes) = 1 then
+        return array(
+            select j.id
+            from crontick.unfinished_jobs as j
+            where j.queue = p_lanes[1].queue and j.priority = p_lanes[1].priority
+                and j.due_at < 'infinity' and j.due_at <= p_now
+                and j.status in ('queued', 'failed') and (j.status = 'failed' or j.claimed_by is distinct from p_tick)
+                and j.id <> all(p_seen)
+                and (p_kinds is null or j.kind = any(p_kinds))
+            order by j.due_at, j.id
+            limit p_want
+            for update skip locked
+        );
+    end if;
+    return array(
+        select picked.id
+        from (
+            select front.queue, front.priority, count(*) as jobs
+            from (
+                select lane.queue, lane.priority
+                from unnest(p_lanes) as lane
+                cross join lateral (
+                    select j.due_at, j.id
+                    from crontick.unfinished_jobs as j
+                    where j.queue = lane.queue and j.priority = lane.priority
+                        and j.due_at < 'infinity' and j.due_at <= p_now
+                        and j.status in ('queued', 'failed') and (j.status = 'failed' or j.claimed_by is distinct from p_tick)
+                        and j.id <> all(p_seen)
+                        and (p_kinds is null or j.kind = any(p_kinds))
+                    order by j.due_at, j.id
+                    limit p_want
+                ) as due
+                order by case when p_by_age then 0 else -lane.priority end, due.due_at, due.id
+                limit p_want
+            ) as front
+            group by front.queue, front.priority
+        ) as share
+        cross join lateral (
+            select j.id
+            from crontick.unfinished_jobs as j
+            where j.queue = share.queue and j.priority = share.priority
+                and j.due_at < 'infinity' and j.due_at <= p_now
+                and j.status in ('queued', 'failed') and (j.status = 'failed' or j.claimed_by is distinct from p_tick)
+                and j.id <> all(p_seen)
+                and (p_kinds is null or j.kind = any(p_kinds))
+            order by j.due_at, j.id
+            limit share.jobs
+            for update skip locked
+        ) as picked
+    );
+end
+$$;

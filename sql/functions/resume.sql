@@ -1,0 +1,17 @@
+-- What was paused is claimed again; parked rows go back into the due index at the next openings.
+create function crontick.resume(what text, name text, by text, reason text default null) returns void
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+as $$
+#variable_conflict use_column
+begin
+    perform crontick.check_actor(resume.by, resume.reason);
+    delete from crontick.pauses as p
+    where p.what = resume.what and p.name = case when resume.what = 'all' then '' else resume.name end;
+    if not found then
+        raise exception '% is not paused', concat_ws(' ', resume.what, nullif(resume.name, ''))
+            using errcode = 'CT404', hint = 'select * from crontick.paused';
+    end if;
+    perform crontick.note('resume', resume.what || coalesce(' ' || nullif(resume.name, ''), ''), null, resume.by, resume.reason, null);
+end
+$$;

@@ -1,0 +1,138 @@
+-- running -> succeeded, failed, dead, cancelled, or queued again, for the attempts that ended; fenced by (id, claim) pairs.
+-- Never waits: a row that somebody holds comes back as held, and goes with the next exchange (P2). An outcome that this very
+-- claim has already written (a lost answer, complete) is neither held nor lost (P1). Facts about markers are not fenced (P20).
+create function crontick.settle(
+    p_opening bigint, p_ids bigint [], p_claims bigint [], p_results jsonb, p_endings json, p_progress json
+) returns table (lost bigint [], held bigint [], already bigint [])
+language plpgsql volatile security definer
+set search_path = pg_catalog, pg_temp
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set enable_bitmapscan = off
+set enable_hashjoin = off
+set enable_mergejoin = off
+as $$
+declare
+    v_now timestamptz := crontick.now();
+    v_done bigint [] := '{}';
+    v_plain int := 0;
+    v_keyed bigint [];
+    v_called bytea [];
+    v_endings crontick.ending [];
+    v_count int;
+begin
+    -- Plain successes in one statement. A fresh claim leaves xmax at 0, so anything else means that somebody locked the row:
+    -- those go the careful way below. Reading xmax spares a row lock, and its WAL, for each job.
+    if cardinality(p_ids) > 0 then
+        with ended as (
+            delete from crontick.unfinished_jobs as j
+            using unnest(p_ids, p_claims) as e (id, claim)
+            where j.id = e.id and j.claim = e.claim and j.status = 'running' and j.xmax = '0'::xid
+            returning j.*
+        ),
+        kept as (
+            insert into crontick.finished_jobs (
+                id, claim, claimed_by, first_job, requeued_from, run_at, created_at, started_at, claimed_at, finished_at,
+                expires_at, last_error_at, priority, attempt, max_attempts, last_status_code, progress_done, progress_total,
+                kind, queue, status, group_key, unique_key, last_error, payload, result
+            )
+            select
+                e.id, e.claim, e.claimed_by, e.first_job, e.requeued_from, e.run_at, e.created_at, e.started_at, e.claimed_at,
+                v_now, e.expires_at, e.last_error_at, e.priority, e.attempt, e.max_attempts, e.last_status_code,
+                e.progress_done, e.progress_total, e.kind, e.queue, 'succeeded', e.group_key, e.unique_key, e.last_error,
+                e.payload, p_results -> e.id::text
+            from ended as e
+        )
+        select
+            array_agg(e.id),
+            array_agg(e.id) filter (where e.unique_key is not null),
+            array_agg(distinct e.group_digest) filter (where e.group_digest is not null)
+        into v_done, v_keyed, v_called
+        from ended as e;
+        v_done := coalesce(v_done, '{}');
+        v_plain := cardinality(v_done);
+        if v_keyed is not null then
+            delete from crontick.unique_keys as k where k.job = any(v_keyed) and k.mode = 'active';
+        end if;
+        if v_called is not null then
+            insert into crontick.group_calls (group_digest) select unnest(v_called);
+        end if;
+    end if;
+
+    -- Everything else, the successes of rows that were locked among it.
+    v_endings := array(
+        select e from json_populate_recordset(null::crontick.ending, coalesce(p_endings, '[]')) as e
+    );
+    if v_plain < coalesce(cardinality(p_ids), 0) then
+        v_endings := v_endings || array(
+            select json_populate_record(
+                null::crontick.ending,
+                json_build_object('id', e.id, 'claim', e.claim, 'outcome', 'succeeded', 'result', p_results -> e.id::text)
+            )
+            from unnest(p_ids, p_claims) as e (id, claim)
+            where e.id <> all(v_done)
+        );
+    end if;
+    if cardinality(v_endings) > 0 then
+        v_done := v_done || crontick.settle_endings(p_opening, v_endings, v_now);
+    end if;
+    if p_progress is not null then
+        perform crontick.write_progress(p_progress, v_now);
+    end if;
+
+    -- A claim's row goes when the last of its jobs is settled.
+    delete from crontick.claims as c
+    where c.claim = any(array(select distinct e.claim from unnest(p_claims) as e (claim) union select e.claim from unnest(v_endings) as e))
+        and not exists (
+            select
+            from crontick.unfinished_jobs as j
+            where j.id = any(c.job_ids) and j.claim = c.claim and j.status = 'running'
+        );
+
+    lost := '{}';
+    held := '{}';
+    already := '{}';
+    if cardinality(v_done) < coalesce(cardinality(p_ids), 0) + coalesce(json_array_length(p_endings), 0) then
+        select
+            coalesce(array_agg(left_over.id) filter (where left_over.fate = 'lost'), '{}'),
+            coalesce(array_agg(left_over.id) filter (where left_over.fate = 'held'), '{}'),
+            coalesce(array_agg(left_over.id) filter (where left_over.fate = 'already'), '{}')
+        into lost, held, already
+        from (
+            select
+                e.id,
+                case
+                    when exists (
+                        select from crontick.unfinished_jobs as j where j.id = e.id and j.claim = e.claim and j.status = 'running'
+                    ) then 'held'
+                    when exists (select from crontick.unfinished_jobs as j where j.id = e.id and j.claim = e.claim)
+                        or exists (select from crontick.finished_jobs as f where f.id = e.id and f.claim = e.claim and f.status <> 'cancelled')
+                        or exists (select from crontick.attempts as a where a.job = e.id and a.claim = e.claim and a.outcome <> 'rescued')
+                        then 'already'
+                    else 'lost'
+                end as fate
+            from (
+                select e.id, e.claim from unnest(p_ids, p_claims) as e (id, claim)
+                union all
+                select e.id, e.claim from json_populate_recordset(null::crontick.ending, coalesce(p_endings, '[]')) as e
+            ) as e
+            where e.id <> all(v_done)
+        ) as left_over;
+    end if;
+
+    select count(*) into v_count from unnest(v_endings) as e where e.completed and e.id = any(already);
+    update crontick.ticks as t
+    set
+        succeeded = t.succeeded + v_plain + v_count
+            + (select count(*) from unnest(v_endings) as e where e.outcome = 'succeeded' and e.id = any(v_done)),
+        failed = t.failed + (select count(*) from unnest(v_endings) as e where e.outcome = 'failed' and e.id = any(v_done)),
+        dead = t.dead + (select count(*) from unnest(v_endings) as e where e.outcome = 'dead' and e.id = any(v_done)),
+        snoozed = t.snoozed + (select count(*) from unnest(v_endings) as e where e.outcome = 'snoozed' and e.id = any(v_done)),
+        cancelled = t.cancelled + (select count(*) from unnest(v_endings) as e where e.outcome = 'cancelled' and e.id = any(v_done)),
+        handed_back = t.handed_back + (select count(*) from unnest(v_endings) as e where e.outcome = 'handed_back' and e.id = any(v_done)),
+        duplicates = t.duplicates + (select count(*) from unnest(v_endings) as e where e.duplicate and e.id = any(v_done)),
+        lost = t.lost + coalesce(cardinality(settle.lost), 0)
+    where t.opening = p_opening and (v_plain > 0 or v_endings <> '{}');
+    return next;
+end
+$$;

@@ -1,0 +1,111 @@
+-- The endings that are more than a plain success: history, retries, attempts, markers, children. Returns the ids it settled.
+-- Rows are taken in the order of their ids, skipping what others hold.
+create function crontick.settle_endings(p_opening bigint, p_endings crontick.ending [], p_now timestamptz) returns bigint []
+language plpgsql volatile
+as $$
+declare
+    v_mine bigint [];
+    v_ended bigint [];
+    v_child record;
+begin
+    v_mine := array(
+        select j.id
+        from unnest(p_endings) as e
+        join crontick.unfinished_jobs as j on j.id = e.id and j.claim = e.claim and j.status = 'running'
+        order by j.id
+        for update of j skip locked
+    );
+
+    insert into crontick.attempts (
+        job, claim, tick, started_at, ended_at, retry_at, number, status_code, retryable, kind, outcome, error, fingerprint,
+        provider, provider_message_id
+    )
+    select
+        j.id, j.claim, j.claimed_by, j.claimed_at, p_now,
+        case when e.outcome in ('failed', 'snoozed') then p_now + make_interval(secs => e.delay_seconds) end,
+        j.attempt, e.status_code, e.outcome = 'failed', j.kind, e.outcome, e.error, e.fingerprint,
+        e.provider, e.provider_message_id
+    from unnest(p_endings) as e
+    join crontick.unfinished_jobs as j on j.id = e.id
+    where e.id = any(v_mine)
+        and (e.outcome in ('failed', 'dead', 'cancelled') or e.provider is not null or (e.outcome = 'handed_back' and e.began));
+
+    if exists (select from unnest(p_endings) as e where e.marks is not null) then
+        perform crontick.settle_markers(p_endings, p_now);
+    end if;
+
+    v_ended := array(select e.id from unnest(p_endings) as e where e.id = any(v_mine) and e.outcome in ('succeeded', 'dead', 'cancelled'));
+    if cardinality(v_ended) > 0 then
+        with ended as (
+            delete from crontick.unfinished_jobs as j
+            using unnest(p_endings) as e
+            where j.id = e.id and j.id = any(v_ended)
+            returning
+                j.*, e.outcome, e.error, e.status_code, e.result, e.resolution
+        ),
+        kept as (
+            insert into crontick.finished_jobs (
+                id, claim, claimed_by, first_job, requeued_from, run_at, created_at, started_at, claimed_at, finished_at,
+                expires_at, last_error_at, priority, attempt, max_attempts, last_status_code, progress_done, progress_total,
+                kind, queue, status, group_key, unique_key, last_error, payload, result
+            )
+            select
+                e.id, e.claim, e.claimed_by, e.first_job, e.requeued_from, e.run_at, e.created_at, e.started_at, e.claimed_at,
+                p_now, e.expires_at,
+                case when e.error is null then e.last_error_at else p_now end,
+                e.priority, e.attempt, e.max_attempts, coalesce(e.status_code, e.last_status_code),
+                e.progress_done, e.progress_total, e.kind, e.queue, e.outcome, e.group_key, e.unique_key,
+                coalesce(e.error, e.last_error), e.payload, e.result
+            from ended as e
+        )
+        insert into crontick.group_calls (group_digest)
+        select distinct e.group_digest from ended as e where e.group_digest is not null;
+        delete from crontick.unique_keys as k where k.job = any(v_ended) and k.mode = 'active';
+        delete from crontick.cancel_requests as r where r.job = any(v_ended);
+    end if;
+
+    update crontick.unfinished_jobs as j
+    set
+        status = case when e.outcome = 'failed' then 'failed' else 'queued' end,
+        lease_expires_at = null,
+        attempt = case when e.outcome = 'failed' then j.attempt else j.attempt - 1 end,
+        run_at = timing.run_at,
+        due_at = timing.run_at,
+        held_by = null,
+        handed_back = case when e.outcome = 'handed_back' and e.began then j.handed_back + 1 when e.outcome = 'handed_back' then j.handed_back else 0 end,
+        last_error = coalesce(e.error, j.last_error),
+        last_error_at = case when e.error is null then j.last_error_at else p_now end,
+        last_status_code = coalesce(e.status_code, j.last_status_code),
+        updated_at = p_now
+    from unnest(p_endings) as e
+    cross join lateral (
+        select case
+            when e.outcome = 'handed_back' and coalesce(e.delay_seconds, 0) = 0
+                then (select h.run_at from crontick.unfinished_jobs as h where h.id = e.id)
+            else least(
+                p_now + make_interval(secs => e.delay_seconds),
+                (select h.created_at from crontick.unfinished_jobs as h where h.id = e.id) + interval '10 years'
+            )
+        end as run_at
+    ) as timing
+    where j.id = e.id and j.id = any(v_mine) and e.outcome in ('failed', 'snoozed', 'handed_back');
+
+    -- Children are written by the settle that records the success, and dropped after any other end (P9).
+    for v_child in
+        select child.*
+        from unnest(p_endings) as e
+        cross join lateral jsonb_to_recordset(e.children) as child (
+            kind text, payload jsonb, run_at timestamptz, delay_seconds float8, queue text, priority int, max_attempts int,
+            unique_key text, unique_for text, group_key text, on_conflict text, expires_at timestamptz
+        )
+        where e.id = any(v_mine) and e.outcome = 'succeeded' and e.children is not null
+    loop
+        perform crontick.enqueue(
+            v_child.kind, v_child.payload, coalesce(v_child.run_at, p_now + make_interval(secs => v_child.delay_seconds)),
+            v_child.queue, v_child.priority, v_child.max_attempts, v_child.unique_key, coalesce(v_child.unique_for, 'active'),
+            v_child.group_key, coalesce(v_child.on_conflict, 'keep'), v_child.expires_at
+        );
+    end loop;
+    return v_mine;
+end
+$$;

@@ -1,0 +1,39 @@
+-- Nobody may execute by default; each role that was made gets what its work needs (P33). Ticks run without DDL rights.
+do $$
+declare
+    v_function regprocedure;
+begin
+    for v_function in
+        select p.oid::regprocedure
+        from pg_catalog.pg_proc as p
+        where p.pronamespace = 'crontick'::regnamespace
+    loop
+        execute format('revoke all on function %s from public', v_function);
+    end loop;
+    if exists (select from pg_catalog.pg_roles where rolname = 'crontick_enqueue') then
+        grant usage on schema crontick to crontick_enqueue;
+        grant execute on function crontick.enqueue, crontick.enqueue_many, crontick.complete to crontick_enqueue;
+    end if;
+    if exists (select from pg_catalog.pg_roles where rolname = 'crontick_tick') then
+        grant usage on schema crontick to crontick_tick;
+        grant execute on function
+            crontick.now, crontick.open_tick, crontick.place, crontick.claim, crontick.settle, crontick.close_tick, crontick.complete,
+            crontick.enqueue, crontick.enqueue_many, crontick.sync_deployment, crontick.enqueue_reminders, crontick.prune,
+            crontick.reserve_marker to crontick_tick;
+        grant select on crontick.reminder_records, crontick.installation to crontick_tick;
+    end if;
+    if exists (select from pg_catalog.pg_roles where rolname = 'crontick_read') then
+        grant usage on schema crontick to crontick_read;
+        grant execute on function crontick.why, crontick.now to crontick_read;
+        grant select on
+            crontick.jobs, crontick.overview, crontick.dead_letters, crontick.doubts, crontick.blocked_groups, crontick.paused,
+            crontick.audit, crontick.attempts, crontick.markers, crontick.ticks, crontick.kinds, crontick.deployments
+            to crontick_read;
+    end if;
+    if exists (select from pg_catalog.pg_roles where rolname = 'crontick_admin') then
+        grant usage on schema crontick to crontick_admin;
+        grant execute on all functions in schema crontick to crontick_admin;
+        grant select on all tables in schema crontick to crontick_admin;
+    end if;
+end
+$$;

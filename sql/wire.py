@@ -1,0 +1,138 @@
+"""One round trip for any number of statements: libpq's own pipeline, driven by the event loop.
+
+psycopg's ``pipeline.sync()`` waits for the answers of what was sent, so that each costs a trip. Here everything is written
+at once, and read while it is written (both sides' buffers may be full). A segment ends with a sync: it is a transaction of
+its own, and an error stays inside it. Works through poolers in transaction mode; nothing is prepared.
+"""
+
+import asyncio
+import datetime
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, TypeAlias
+
+import psycopg
+from psycopg import pq
+from psycopg.adapt import Transformer
+from psycopg.errors import error_from_result
+
+from crontick.sql import Query
+
+__all__ = ["Answer", "Segment", "Value", "statement", "trip"]
+
+Value: TypeAlias = (
+    str | bytes | int | float | bool | datetime.datetime | Sequence[int] | Sequence[str] | None
+)
+Statement: TypeAlias = tuple[bytes, list[bytes | None]]
+Segment: TypeAlias = Sequence[Statement]
+Rows: TypeAlias = list[tuple[Any, ...]]
+
+_QUOTED = str.maketrans({"\\": "\\\\", '"': '\\"'})
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What one segment answered: the rows of each statement, or the error that ended it."""
+
+    rows: list[Rows]
+    error: psycopg.Error | None = None
+
+
+def statement(query: Query, values: Mapping[str, Value]) -> Statement:
+    """A statement ready for the wire; every parameter goes as text, its type is the server's business."""
+    return query.wire, [_text(values[name]) for name in query.names]
+
+
+def _text(value: Value) -> bytes | None:
+    match value:
+        case None:
+            return None
+        case bytes():
+            return value
+        case str():
+            return value.encode()
+        case bool():
+            return b"t" if value else b"f"
+        case int() | float():
+            return str(value).encode()
+        case datetime.datetime():
+            return value.isoformat().encode()
+    return ("{" + ",".join(_element(item) for item in value) + "}").encode()
+
+
+def _element(item: int | str) -> str:
+    return str(item) if isinstance(item, int) else f'"{item.translate(_QUOTED)}"'
+
+
+async def trip(
+    conn: psycopg.AsyncConnection[Any], segments: Sequence[Segment], *, timeout_seconds: float
+) -> list[Answer]:
+    """Send the segments and return their answers, in one round trip.
+
+    Raises ``TimeoutError`` or ``psycopg.OperationalError`` when the answers cannot be had: the connection is then in an
+    unknown state and is closed, and what was sent may or may not have happened.
+    """
+    pgconn = conn.pgconn
+    try:
+        pgconn.nonblocking = 1
+        pgconn.enter_pipeline_mode()
+        for segment in segments:
+            for text, values in segment:
+                pgconn.send_query_params(text, values, result_format=pq.Format.BINARY)
+            pgconn.pipeline_sync()
+        async with asyncio.timeout(timeout_seconds):
+            answers = await _receive(conn, len(segments))
+        pgconn.exit_pipeline_mode()
+    except BaseException:
+        pgconn.finish()
+        raise
+    return answers
+
+
+async def _receive(conn: psycopg.AsyncConnection[Any], count: int) -> list[Answer]:
+    pgconn, transformer = conn.pgconn, Transformer(conn)
+    encoding = conn.info.encoding
+    answers: list[Answer] = []
+    rows: list[Rows] = []
+    error: psycopg.Error | None = None
+    unsent = pgconn.flush()
+    await _ready(pgconn.socket, writing=unsent == 1)
+    while True:
+        pgconn.consume_input()
+        if unsent:
+            unsent = pgconn.flush()
+        while not pgconn.is_busy():
+            result = pgconn.get_result()
+            if result is None:
+                continue
+            if result.status == pq.ExecStatus.PIPELINE_SYNC:
+                answers.append(Answer(rows, error))
+                if len(answers) == count:
+                    return answers
+                rows, error = [], None
+            elif result.status == pq.ExecStatus.TUPLES_OK:
+                transformer.set_pgresult(result, format=pq.Format.BINARY)
+                rows.append(transformer.load_rows(0, result.ntuples, tuple))
+            elif result.status == pq.ExecStatus.FATAL_ERROR:
+                error = error_from_result(result, encoding)
+        await _ready(pgconn.socket, writing=unsent == 1)
+
+
+async def _ready(fd: int, *, writing: bool) -> None:
+    """Until the socket can be read, or, while something is unsent, written."""
+    loop = asyncio.get_running_loop()
+    ready = loop.create_future()
+
+    def wake() -> None:
+        if not ready.done():
+            ready.set_result(None)
+
+    loop.add_reader(fd, wake)
+    if writing:
+        loop.add_writer(fd, wake)
+    try:
+        await ready
+    finally:
+        loop.remove_reader(fd)
+        if writing:
+            loop.remove_writer(fd)
