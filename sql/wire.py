@@ -18,7 +18,7 @@ from psycopg.errors import error_from_result
 
 from crontick.sql import Query
 
-__all__ = ["Answer", "Segment", "Value", "statement", "trip"]
+__all__ = ["Answer", "Segment", "Statement", "Value", "statement", "trip"]
 
 Value: TypeAlias = (
     str | bytes | int | float | bool | datetime.datetime | Sequence[int] | Sequence[str] | None

@@ -92,6 +92,7 @@ begin
         v_taken := v_taken + v_row_count;
         if v_row_count < cardinality(v_picked) then
             perform crontick.park(v_picked, v_now, p_known, v_paused_kinds, v_paused_groups);
+            update crontick.ticks as t set parked = t.parked + cardinality(v_picked) - v_row_count where t.id = v_tick;
         elsif cardinality(v_lanes) = 1 then
             exit;
         end if;

@@ -1,17 +1,19 @@
 -- What is left to do, and, when nothing is, the end of the tick: fills in its row and reads when the next job is due.
--- Not closed while the claim before it took something, attempts run, or a group waits to be placed.
+-- Not closed while the claim before it took something or attempts run; nor, as long as the tick is willing to ask again, while
+-- a group waits to be placed or the claim only cleared rows out of its way.
 create function crontick.close_tick(
     p_opening bigint,
     p_claim bigint,
     p_running int,
     p_stop_reason text,
-    p_last boolean,
+    p_ask_again boolean,
+    p_parked int,
     p_known text [],
     p_kinds text [],
     p_queues text [],
     p_jobs bigint []
 ) returns table (
-    closed boolean, more boolean, calls boolean, suspects boolean, cancels bigint [], next_due_at timestamptz,
+    closed boolean, more boolean, parked int, stop_reason text, cancels bigint [], next_due_at timestamptz,
     oldest_due_seconds float8
 )
 language plpgsql volatile security definer
@@ -20,37 +22,49 @@ set plan_cache_mode = force_generic_plan
 set enable_seqscan = off
 set enable_bitmapscan = off
 as $$
+#variable_conflict use_column
 declare
     v_now timestamptz := crontick.now();
     v_tick bigint;
     v_lanes crontick.lane [];
     v_paused text [];
 begin
-    select t.id into v_tick from crontick.ticks as t where t.opening = p_opening and t.stop_reason is distinct from 'busy';
+    select t.id, t.parked into v_tick, parked from crontick.ticks as t where t.opening = p_opening;
     v_paused := array(select p.name from crontick.pauses as p where p.what = 'queue');
     v_lanes := array(select l from crontick.lanes(v_now, p_queues, v_paused) as l);
-    calls := exists (select from crontick.group_calls as c order by c.group_digest limit 1);
-    suspects := exists (
-        select
-        from crontick.unfinished_jobs as j
-        where j.held_by = 'suspect' and j.held_by <> 'group' and j.status <> 'running' and j.kind = any(p_known)
-            and j.run_at <= v_now and j.claimed_by is distinct from v_tick
-    );
     cancels := array(
-        select r.job from crontick.cancel_requests as r join crontick.unfinished_jobs as j on j.id = r.job
+        select r.job
+        from crontick.cancel_requests as r
+        join crontick.unfinished_jobs as j on j.id = r.job
         where j.claimed_by = v_tick and j.status = 'running'
     );
     more := cardinality(v_lanes) > 0 and p_jobs is null;
-    closed := p_running = 0 and not exists (select from crontick.claims as c where c.claim = p_claim) and (p_last or not calls);
+    closed := p_running = 0
+        and not exists (select from crontick.claims as c where c.claim = p_claim)
+        and not (
+            p_ask_again
+            and (
+                (more and parked > p_parked)
+                or exists (select from crontick.group_calls as c order by c.group_digest limit 1)
+            )
+        );
     if closed then
-        more := more or suspects;
+        more := more or exists (
+            select
+            from crontick.unfinished_jobs as j
+            where j.held_by = 'suspect' and j.held_by <> 'group' and j.status <> 'running' and j.kind = any(p_known)
+                and j.run_at <= v_now and j.claimed_by is distinct from v_tick
+        );
         oldest_due_seconds := coalesce(
             (select extract(epoch from v_now - min(l.oldest_at)) from unnest(v_lanes) as l), 0
         );
         next_due_at := crontick.next_due(v_now, v_paused);
         update crontick.ticks as t
-        set ended_at = coalesce(t.ended_at, v_now), stop_reason = coalesce(t.stop_reason, p_stop_reason)
-        where t.opening = p_opening;
+        set
+            ended_at = coalesce(t.ended_at, v_now),
+            stop_reason = coalesce(t.stop_reason, case when more then p_stop_reason else 'empty' end)
+        where t.opening = p_opening
+        returning t.stop_reason into stop_reason;
         update crontick.tick_slots as s set taken_until = '-infinity' where s.opening = p_opening and s.taken_until > v_now;
     end if;
     return next;

@@ -33,6 +33,9 @@ begin
     if exists (select from unnest(p_endings) as e where e.marks is not null) then
         perform crontick.settle_markers(p_endings, p_now);
     end if;
+    -- What was reserved and never entered is free: the attempt ended, and says of every marker that it entered how it left it.
+    delete from crontick.markers as m
+    where m.claim = any(array(select e.claim from unnest(p_endings) as e)) and m.state = 'reserved' and m.job = any(v_mine);
 
     v_ended := array(select e.id from unnest(p_endings) as e where e.id = any(v_mine) and e.outcome in ('succeeded', 'dead', 'cancelled'));
     if cardinality(v_ended) > 0 then

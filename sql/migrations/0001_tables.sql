@@ -203,6 +203,7 @@ create table crontick.ticks (
     host_request_id text,
     deployment text,
     claimed int not null default 0,
+    parked int not null default 0,
     succeeded int not null default 0,
     failed int not null default 0,
     dead int not null default 0,

@@ -1,0 +1,150 @@
+"""What ``crontick.toml`` says, checked whole."""
+
+import re
+import tomllib
+from collections.abc import Collection
+from pathlib import Path
+from typing import Any, Final
+
+import msgspec
+
+from crontick.jobs import toml_lines
+from crontick.jobs.fit import Fault, fit, suggestion
+from crontick.jobs.sections import (
+    Config,
+    EmailSettings,
+    HttpSettings,
+    KindSettings,
+    ReminderSettings,
+    Retention,
+    WebhookEndpoint,
+)
+
+LATER: Final = frozenset(
+    {"schedule", "report", "sql_job", "queues", "limits", "alerts", "heartbeat", "wake", "fan_out", "api"}
+)
+
+
+class ConfigError(Exception):
+    """Every fault of the file at once, each with its line."""
+
+    def __init__(self, sentences: list[str]) -> None:
+        super().__init__("\n".join(sentences))
+        self.sentences = tuple(sentences)
+
+
+def load_config(path: Path | None, *, kinds: Collection[str] | None = None) -> Config:
+    """Read the file; with ``kinds``, the names that this deployment knows, names of others are faults too.
+
+    Raises ``ConfigError``.
+    """
+    if path is None:
+        return Config()
+    try:
+        text = path.read_bytes().decode()
+    except (OSError, UnicodeDecodeError) as error:
+        raise ConfigError([f"{path} cannot be read as text in UTF-8 ({type(error).__name__})"]) from None
+    return read_config(text, name=path.name, kinds=kinds)
+
+
+def read_config(text: str, *, name: str = "crontick.toml", kinds: Collection[str] | None = None) -> Config:
+    """The configuration in a text; ``name`` stands before each line number of a ``ConfigError``."""
+    try:
+        given = tomllib.loads(text)
+    except tomllib.TOMLDecodeError as error:
+        raise ConfigError([_unreadable(name, str(error))]) from None
+    faults: list[Fault] = []
+    sections = {section: _section(section, value, faults) for section, value in given.items()}
+    if kinds is not None:
+        _check_kinds(given, kinds, faults)
+    _check_names("reminder", given, faults)
+    _check_names("webhook_endpoint", given, faults)
+    if faults:
+        lines = toml_lines.lines(text)
+        placed = sorted((toml_lines.line_of(fault.path, lines), fault) for fault in faults)
+        raise ConfigError([f"{name}:{line}: {_where(fault.path)}{fault.sentence}" for line, fault in placed])
+    return Config(**sections)
+
+
+_STRUCTS: Final[dict[str, type[msgspec.Struct]]] = {
+    "email": EmailSettings,
+    "webhook_endpoint": WebhookEndpoint,
+    "http": HttpSettings,
+    "reminder": ReminderSettings,
+    "retention": Retention,
+}
+
+
+def _section(section: str, given: Any, faults: list[Fault]) -> Any:
+    """One table, array of tables or value at the top of the file."""
+    if section in LATER:
+        faults.append(Fault((section,), "not yet in this version"))
+    elif section not in Config.__struct_fields__:
+        known = suggestion(section, Config.__struct_fields__)
+        faults.append(Fault((section,), f"there is no such table or setting{known}"))
+    elif section == "strict_kinds":
+        if not isinstance(given, bool):
+            faults.append(Fault((section,), "must be true or false"))
+        return given
+    elif section in ("webhook_endpoint", "reminder"):
+        if not isinstance(given, list) or not all(isinstance(table, dict) for table in given):
+            faults.append(Fault((section,), f"must be an array of tables: write [[{section}]]"))
+            return ()
+        return tuple(fit(table, _STRUCTS[section], (section, nth), faults) for nth, table in enumerate(given))
+    elif not isinstance(given, dict):
+        faults.append(Fault((section,), f"must be a table: write [{section}]"))
+    elif section == "kinds":
+        return {name: _kind(name, table, faults) for name, table in given.items()}
+    else:
+        return fit(given, _STRUCTS[section], (section,), faults)
+    return None
+
+
+def _kind(name: str, given: Any, faults: list[Fault]) -> KindSettings | None:
+    if not isinstance(given, dict):
+        faults.append(Fault(("kinds", name), f"must be a table: write [kinds.{name}]"))
+        return None
+    if "url" in given:
+        faults.append(Fault(("kinds", name, "url"), "kinds at a URL are not yet in this version"))
+        return None
+    return fit(given, KindSettings, ("kinds", name), faults)
+
+
+def _check_kinds(given: dict[str, Any], kinds: Collection[str], faults: list[Fault]) -> None:
+    """Every kind that the file names is one that this deployment knows."""
+    named = [(("kinds", name), name) for name in _tables(given.get("kinds"))]
+    for nth, reminder in enumerate(_array(given.get("reminder"))):
+        named.append((("reminder", nth, "kind"), reminder.get("kind")))
+    for path, name in named:
+        if isinstance(name, str) and name not in kinds:
+            known = suggestion(name, kinds) or ": name its module in CRONTICK_MODULES"
+            faults.append(Fault(path, f"this deployment has no kind {name}{known}"))
+
+
+def _check_names(section: str, given: dict[str, Any], faults: list[Fault]) -> None:
+    seen: set[str] = set()
+    for nth, table in enumerate(_array(given.get(section))):
+        name = table.get("name")
+        if isinstance(name, str):
+            if name in seen:
+                faults.append(Fault((section, nth, "name"), f"{name} was there before: give each its own name"))
+            seen.add(name)
+
+
+def _array(given: Any) -> list[dict[str, Any]]:
+    return [table for table in given if isinstance(table, dict)] if isinstance(given, list) else []
+
+
+def _tables(given: Any) -> dict[str, Any]:
+    return given if isinstance(given, dict) else {}
+
+
+def _where(path: toml_lines.Path) -> str:
+    names = [str(part) for part in path if isinstance(part, str)]
+    return f"{'.'.join(names)}: " if names else ""
+
+
+def _unreadable(name: str, said: str) -> str:
+    """``tomllib``'s sentence with the line in front: ``Invalid value (at line 7, column 5)``."""
+    at = re.search(r" \(at line (\d+), column \d+\)", said)
+    return f"{name}:{at[1]}: {said[: at.start()]}" if at else f"{name}: {said}"

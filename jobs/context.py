@@ -1,0 +1,188 @@
+"""What a function is given beside its payload."""
+
+import asyncio
+import logging
+import os
+from collections.abc import Coroutine
+from datetime import UTC, datetime, timedelta
+from typing import TYPE_CHECKING, Any, Literal, Protocol
+
+from crontick.jobs.clock import Moment
+from crontick.jobs.enqueue import execute
+from crontick.jobs.job import Job
+from crontick.jobs.once import Once
+from crontick.jobs.outcomes import Mark
+from crontick.jobs.payload import PAYLOAD_BYTES, PayloadError, encode_json
+from crontick.jobs.signals import LeaseLost
+from crontick.sql import query
+
+if TYPE_CHECKING:
+    import httpx
+
+    from crontick.jobs.config import Config
+    from crontick.jobs.kind import Kind
+    from crontick.jobs.lend import Lent
+
+__all__ = ["Context", "Cut", "Services"]
+
+Cut = Literal["timeout", "deadline"]
+"""Why the engine ended an attempt: its own time was over, or the tick's."""
+
+
+class Services(Protocol):
+    """What the tick lends to its attempts."""
+
+    settings: "Config"
+
+    def http(self) -> "httpx.AsyncClient": ...
+    def lend(self, ctx: "Context") -> "Lent": ...
+    async def reserve(self, job: Job, kind: "Kind[Any]", key: str) -> tuple[str, int | None, float]: ...
+
+
+class Context:
+    """One attempt: its job, its deadline, and the doors it may use while its lease holds."""
+
+    __slots__ = (
+        "_children",
+        "_claimed",
+        "_closed",
+        "_services",
+        "cancel_requested",
+        "completing",
+        "cut",
+        "job",
+        "kind",
+        "lease_seconds",
+        "loop",
+        "marks",
+        "progress_made",
+        "seconds_allowed",
+    )
+
+    def __init__(
+        self,
+        job: Job,
+        kind: "Kind[Any]",
+        services: Services,
+        *,
+        claimed: Moment,
+        lease_seconds: float,
+        seconds_allowed: float,
+        loop: asyncio.AbstractEventLoop,
+    ) -> None:
+        self.job = job
+        self.kind = kind
+        self._services = services
+        self._claimed = claimed
+        self._closed = False
+        self._children: list[dict[str, Any]] = []
+        self.lease_seconds = lease_seconds
+        self.seconds_allowed = seconds_allowed
+        self.loop = loop
+        self.cut: Cut | None = None
+        self.marks: dict[str, Mark | None] = {}
+        self.cancel_requested = False
+        self.completing = False
+        self.progress_made: tuple[int, int | None] | None = None
+
+    @property
+    def attempt(self) -> int:
+        """This attempt's number, from 1."""
+        return self.job.attempt
+
+    @property
+    def seconds_left(self) -> float:
+        """Until this attempt is cut off."""
+        return self.seconds_allowed - self._claimed.elapsed_seconds()
+
+    @property
+    def lease_left(self) -> float:
+        """Seconds until somebody else may have this job."""
+        return self.lease_seconds - self._claimed.elapsed_seconds()
+
+    @property
+    def deadline(self) -> datetime:
+        """When this attempt is cut off."""
+        return datetime.now(UTC) + timedelta(seconds=self.seconds_left)
+
+    @property
+    def log(self) -> logging.LoggerAdapter[logging.Logger]:
+        """A logger that names the job."""
+        return logging.LoggerAdapter(
+            logging.getLogger(f"crontick.kinds.{self.kind.name}"), {"job": self.job.id, "attempt": self.attempt}
+        )
+
+    @property
+    def settings(self) -> "Config":
+        """The deployment's ``crontick.toml``."""
+        return self._services.settings
+
+    @property
+    def http(self) -> "httpx.AsyncClient":
+        """The tick's shared client, behind the outbound filter; made when first touched."""
+        self.check_lease()
+        return self._services.http()
+
+    def db(self) -> "Lent":
+        """A connection lent to this attempt: ``async with ctx.db() as conn`` (``with`` in a sync function).
+
+        At most ``CRONTICK_DB_CONNECTIONS`` are open in a tick. What is not committed when it is left is rolled back.
+        """
+        self.check_lease()
+        return self._services.lend(self)
+
+    def once(self, key: str | None = None) -> Once:
+        """A marker: what is inside happens once for this kind and key (default: the claim's marker, or the lineage)."""
+        return Once(self, key)
+
+    def complete(self, conn: Any, result: object = None) -> Any:
+        """Mark this job succeeded inside the transaction that is open on ``conn``: both commit, or neither (P8).
+
+        From here on only that transaction decides. Raises a database error (CT410) when the lease was lost; an awaitable on
+        an async connection.
+        """
+        self.check_lease()
+        self.completing = True
+        text = None if result is None else encode_json(result)
+        if text is not None and len(text) > PAYLOAD_BYTES:
+            raise PayloadError(f"the result has {len(text)} bytes, {PAYLOAD_BYTES} are allowed: store it and return a reference")
+        return execute(conn, query("complete_job"), {"id": self.job.id, "claim": self.job.claim, "result": text})
+
+    def enqueue(self, kind: "Kind[Any]", payload: object, *, conn: Any = None, **options: Any) -> Any:
+        """Enqueue a child. Without a connection it is written by the settle that records this job's success (P9)."""
+        self.check_lease()
+        order = kind.order(payload, **options)
+        if conn is not None:
+            return execute(conn, query("enqueue_job"), order.values())
+        self._children.append({**order.as_json(), "payload": order.payload})
+        return None
+
+    @property
+    def children(self) -> list[dict[str, Any]]:
+        """The children that a success would write."""
+        return self._children
+
+    def progress(self, done: int, total: int | None = None) -> None:
+        """How far it is; written with the next exchange."""
+        self.check_lease()
+        self.progress_made = (int(done), None if total is None else int(total))
+
+    def secret(self, name: str) -> str:
+        """The environment variable that the configuration names (``…_env``). Raises ``LookupError`` naming it."""
+        value = os.environ.get(name)
+        if not value:
+            raise LookupError(f"{name} is not set, and crontick.toml names it")
+        return value
+
+    def reserve(self, key: str) -> Coroutine[Any, Any, tuple[str, int | None, float]]:
+        """Ask for a marker on the tick's connection; one trip for all calls that wait."""
+        return self._services.reserve(self.job, self.kind, key)
+
+    def check_lease(self) -> None:
+        """Raises ``LeaseLost`` when this attempt may not act any more: it was cut off, or the process slept too long."""
+        if self._closed or self._claimed.elapsed_seconds() >= self.lease_seconds:
+            raise LeaseLost(f"job {self.job.id}: its lease is over, someone else may have it")
+
+    def close(self) -> None:
+        """The engine has written this attempt off: every door raises ``LeaseLost`` from now on (P7)."""
+        self._closed = True

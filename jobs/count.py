@@ -1,0 +1,70 @@
+"""How what happened in a tick becomes its summary."""
+
+from crontick.jobs.bounds import Bounds
+from crontick.jobs.exchange import Batch, Opened
+from crontick.jobs.outcomes import Cancelled, Dead, Failed, HandedBack, Snoozed, Succeeded
+from crontick.jobs.run import Ending
+from crontick.jobs.seats import Seats
+from crontick.jobs.summary import Fired, NotRun, Summary, Trouble
+
+__all__ = ["closed", "count", "opened"]
+
+_NOT_RUN: dict[str | None, NotRun] = {"busy": "busy", "paused": "paused"}
+
+
+def opened(summary: Summary, opening: Opened) -> None:
+    summary.tick = opening.tick
+    summary.not_run = None if opening.ran else _NOT_RUN.get(opening.reason, "busy")
+    summary.rescued = opening.rescued
+    summary.late_seconds = None if opening.late_seconds is None else round(opening.late_seconds)
+    for warning in opening.warnings:
+        summary.warn(warning)
+
+
+def count(summary: Summary, batch: Batch) -> None:
+    """Add the endings that an exchange settled."""
+    for ending in batch.settled:
+        if ending.ctx.job.id in batch.lost:
+            summary.lost += 1
+        elif ending.ctx.job.id in batch.completed:
+            summary.succeeded += 1
+        else:
+            _count(summary, ending)
+    for name, fired, skipped, refused in batch.reminders:
+        told = summary.reminders.setdefault(name, Fired())
+        told.fired += fired
+        told.skipped_late += skipped
+        if refused:
+            summary.trouble(Trouble(error=f"{refused} items were refused at enqueue", reminder=name))
+
+
+def _count(summary: Summary, ending: Ending) -> None:
+    job = ending.ctx.job
+    match ending.outcome:
+        case Succeeded(duplicate=duplicate):
+            summary.succeeded += 1
+            summary.duplicates += duplicate
+        case Failed(public=public):
+            summary.failed += 1
+            summary.trouble(Trouble(error=public, job=job.id, kind=job.kind))
+        case Dead(public=public):
+            summary.dead += 1
+            summary.trouble(Trouble(error=public, job=job.id, kind=job.kind))
+        case Snoozed():
+            summary.snoozed += 1
+        case Cancelled():
+            summary.cancelled += 1
+        case HandedBack():
+            summary.handed_back += 1
+
+
+def closed(summary: Summary, batch: Batch, bounds: Bounds, seats: Seats, claimed: int) -> Summary:
+    """The last exchange's word on what is left."""
+    summary.claimed = claimed
+    summary.stop_reason = batch.stop_reason if batch.stop_reason not in _NOT_RUN else "empty"
+    summary.more = batch.more
+    summary.next_due_at = batch.next_due_at
+    summary.oldest_due_seconds = max(0, int(batch.oldest_due_seconds))
+    summary.duration_ms = round(bounds.started.elapsed_seconds() * 1000)
+    summary.retire = seats.stuck
+    return summary

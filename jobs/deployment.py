@@ -1,0 +1,188 @@
+"""A deployment: the kinds and reminders of this code and configuration, under the hash that tells it from others."""
+
+import hashlib
+import importlib
+import os
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass, replace
+from datetime import timedelta
+from importlib.metadata import version
+from typing import Any
+
+import msgspec
+
+from crontick.jobs import backoff as backoffs
+from crontick.jobs.config import load_config
+from crontick.jobs.kind import Kind
+from crontick.jobs.kinds import shipped
+from crontick.jobs.redact import Redactor
+from crontick.jobs.reminders import Reminder
+from crontick.jobs.sections import Config, Exponential, KindSettings
+from crontick.jobs.settings import Settings
+
+__all__ = ["Deployment", "DeploymentError", "load_deployment"]
+
+
+class DeploymentError(Exception):
+    """The modules of this deployment cannot be used as they are; the message names the module and the mend."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Deployment:
+    """Everything that a tick needs to know of this code; made once a process."""
+
+    settings: Settings
+    config: Config
+    kinds: Mapping[str, Kind[Any]]
+    reminders: tuple[Reminder, ...]
+    around: Callable[..., Any] | None
+    redact: Redactor
+    hash: str
+    version: str
+
+    @property
+    def known(self) -> list[str]:
+        """The names of all kinds, sorted."""
+        return sorted(self.kinds)
+
+    def kinds_json(self) -> str:
+        """What ``crontick.kinds`` keeps, by which an enqueue from any language finds queue and priority."""
+        return msgspec.json.encode(
+            [
+                {"name": kind.name, "queue": kind.queue, "priority": kind.priority, "max_attempts": kind.max_attempts}
+                for _, kind in sorted(self.kinds.items())
+            ]
+        ).decode()
+
+    def markers_json(self) -> str | None:
+        """Which payload field is a kind's marker; None when no kind has one."""
+        marked = {
+            kind.name: {"field": kind.marker, "in_doubt": kind.in_doubt}
+            for kind in self.kinds.values()
+            if kind.marker is not None
+        }
+        return msgspec.json.encode(marked).decode() if marked else None
+
+
+def load_deployment(
+    settings: Settings, *, kinds: Iterable[Kind[Any]] = (), reminders: Iterable[Reminder] = ()
+) -> Deployment:
+    """Import the modules of ``CRONTICK_MODULES``, collect their kinds and reminders, and apply ``crontick.toml``.
+
+    Raises ``DeploymentError`` for a module that cannot be imported and for a name that two kinds share, ``ConfigError`` for
+    what the file gets wrong.
+    """
+    found: dict[str, Kind[Any]] = {}
+    remind: list[Reminder] = list(reminders)
+    for kind in (*shipped(), *kinds):
+        _add(found, kind, "the kinds that ship")
+    for name in settings.modules:
+        for value in vars(_imported(name)).values():
+            if isinstance(value, Kind):
+                _add(found, value, name)
+            elif isinstance(value, Reminder) and value not in remind:
+                remind.append(value)
+    config = load_config(settings.config_path, kinds=frozenset(found))
+    for name, said in config.kinds.items():
+        found[name] = _overridden(found[name], said)
+    remind += [Reminder.from_settings(section) for section in config.reminder]
+    _check_reminders(remind, found)
+    code = version("crontick")
+    return Deployment(
+        settings=settings,
+        config=config,
+        kinds=found,
+        reminders=tuple(remind),
+        around=_around(settings.around),
+        redact=Redactor(_secrets(settings, config)),
+        hash=_hash(code, found, remind, config),
+        version=code,
+    )
+
+
+def _imported(name: str) -> Any:
+    try:
+        return importlib.import_module(name)
+    except ModuleNotFoundError as error:
+        if error.name is not None and name.startswith(error.name):
+            raise DeploymentError(
+                f"CRONTICK_MODULES names {name}, and Python finds no module {error.name}: is its folder on the path?"
+            ) from None
+        raise
+
+
+def _add(found: dict[str, Kind[Any]], kind: Kind[Any], where: str) -> None:
+    known = found.get(kind.name)
+    if known is not None and known is not kind:
+        raise DeploymentError(f"two kinds are called {kind.name}, one of them in {where}: rename one")
+    found[kind.name] = kind
+
+
+def _overridden(kind: Kind[Any], said: KindSettings) -> Kind[Any]:
+    changes: dict[str, Any] = {
+        name: value
+        for name, value in (("queue", said.queue), ("priority", said.priority), ("max_attempts", said.max_attempts))
+        if value is not None
+    }
+    if said.timeout is not None:
+        changes["timeout_seconds"] = said.timeout.total_seconds()
+        if said.needs is None and kind.needs_seconds == kind.timeout_seconds:
+            changes["needs_seconds"] = said.timeout.total_seconds()
+    if said.needs is not None:
+        changes["needs_seconds"] = said.needs.total_seconds()
+    if isinstance(said.backoff, Exponential):
+        changes["backoff"] = backoffs.Exponential(
+            said.backoff.base.total_seconds(), said.backoff.factor, said.backoff.cap.total_seconds()
+        )
+    elif said.backoff is not None:
+        changes["backoff"] = backoffs.normal(said.backoff)
+    return replace(kind, **changes)
+
+
+def _check_reminders(reminders: list[Reminder], kinds: Mapping[str, Kind[Any]]) -> None:
+    names: set[str] = set()
+    for reminder in reminders:
+        if reminder.kind not in kinds:
+            raise DeploymentError(f"reminder {reminder.name} enqueues {reminder.kind}, and no kind has that name")
+        if reminder.name in names:
+            raise DeploymentError(f"two reminders are called {reminder.name}: rename one")
+        names.add(reminder.name)
+
+
+def _around(name: str | None) -> Callable[..., Any] | None:
+    if name is None:
+        return None
+    module, _, attribute = name.partition(":")
+    around = getattr(_imported(module), attribute, None)
+    if not callable(around):
+        raise DeploymentError(f"CRONTICK_AROUND names {name}, and {module} has no callable {attribute}")
+    return around  # type: ignore[no-any-return]
+
+
+def _secrets(settings: Settings, config: Config) -> list[str]:
+    """Every secret that this deployment was given, so that no text that leaves holds one (P36)."""
+    named = [config.email.url_env] if config.email is not None and config.email.url_env else []
+    for endpoint in config.webhook_endpoint:
+        named += list(endpoint.secret_names)
+    values = [os.environ.get(name, "") for name in named]
+    urls = [url for url in (settings.database_url, settings.migrate_url) if url]
+    return [*settings.cron_secrets, *settings.admin_secrets, *settings.enqueue_secrets, *values, *urls]
+
+
+def _hash(code: str, kinds: Mapping[str, Kind[Any]], reminders: list[Reminder], config: Config) -> str:
+    told = [
+        code,
+        [
+            [k.name, k.queue, k.priority, k.max_attempts, k.timeout_seconds, k.needs_seconds, repr(k.backoff), k.marker, k.in_doubt]
+            for _, k in sorted(kinds.items())
+        ],
+        sorted(reminder.name for reminder in reminders),
+        msgspec.json.encode(config, enc_hook=_plain).decode(),
+    ]
+    return hashlib.sha256(msgspec.json.encode(told)).hexdigest()[:32]
+
+
+def _plain(value: object) -> object:
+    if isinstance(value, timedelta):
+        return value.total_seconds()
+    return repr(value)

@@ -1,0 +1,379 @@
+"""The three trips of a tick: open, exchange, close; what is sent, and what the answers mean."""
+
+import secrets
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from itertools import starmap
+from typing import Any, Final
+
+import msgspec
+import psycopg
+
+from crontick.jobs.bounds import Bounds
+from crontick.jobs.caller import Caller
+from crontick.jobs.deployment import Deployment
+from crontick.jobs.job import Job
+from crontick.jobs.link import Link
+from crontick.jobs.outcomes import Cancelled, Dead, Failed, HandedBack, Mark, Snoozed, Succeeded
+from crontick.jobs.remind import Found, ask_for_items, found_items
+from crontick.jobs.request import TickRequest
+from crontick.jobs.run import Ending
+from crontick.jobs.seats import Seats
+from crontick.jobs.summary import StopReason
+from crontick.sql import SCHEMA, query
+from crontick.sql.wire import Answer, Segment, Statement, statement
+
+__all__ = ["Batch", "Exchanges", "Opened"]
+
+_BOUND: Final = statement(query("bound_segment"), {"statement_timeout_ms": "10000"})
+_PLACE: Final = statement(query("place_groups"), {})
+_ASKS_AT_MOST: Final = 1000
+_DATA_ERRORS: Final = ("22", "23", "54", "CT")
+"""SQLSTATE classes of an outcome that cannot be stored as it is: data, constraints, limits, our own refusals."""
+
+
+@dataclass(slots=True)
+class Opened:
+    """What the opening said of this tick."""
+
+    tick: int
+    ran: bool
+    reason: str | None
+    rescued: int
+    late_seconds: float | None
+    warnings: list[str]
+
+
+@dataclass(slots=True)
+class Batch:
+    """What one trip brought: jobs to start, and what is left to do."""
+
+    jobs: list[Job]
+    closed: bool
+    more: bool
+    stop_reason: StopReason = "empty"
+    next_due_at: datetime | None = None
+    oldest_due_seconds: float = 0.0
+    cancels: Sequence[int] = ()
+    lost: frozenset[int] = frozenset()
+    completed: frozenset[int] = frozenset()
+    settled: list[Ending] = field(default_factory=list)
+    reminders: list[tuple[str, int, int, int]] = field(default_factory=list)
+
+
+class Exchanges:
+    """One tick's conversation with the database. Numbers are drawn here, so that a repeat is recognised (P1)."""
+
+    def __init__(
+        self, link: Link, deployment: Deployment, bounds: Bounds, request: TickRequest
+    ) -> None:
+        self._link = link
+        self._deployment = deployment
+        self._bounds = bounds
+        self._request = request
+        self._opening = secrets.randbits(63)
+        self._kinds = {
+            name: kind for name, kind in deployment.kinds.items() if request.kinds is None or name in request.kinds
+        }
+        self._known = deployment.known
+        self._markers = deployment.markers_json()
+        self._asks = 0
+        self._parked = 0
+        self._known_deployment = True
+        self._unsettled: list[Ending] = []
+        self._found: list[Found] = []
+        self.claimed = 0
+        self.suspects = 0
+        self.lease_sent_seconds = 0.0
+
+    async def open(self, caller: Caller, patience_seconds: float) -> tuple[Opened, Batch]:
+        """The first trip. An idle tick is closed by it."""
+        claim = secrets.randbits(63)
+        settings, bounds, request = self._deployment.settings, self._bounds, self._request
+        stop = self._stop_reason()
+        reminders = [] if settings.paused else [r for r in self._deployment.reminders if r.query is not None]
+
+        def build(repeat: bool) -> list[Segment]:
+            opening = statement(
+                query("open_tick"),
+                {
+                    "opening": self._opening,
+                    "schema": SCHEMA,
+                    "environment": settings.environment,
+                    "version": self._deployment.version,
+                    "deployment": self._deployment.hash,
+                    "budget_seconds": bounds.left,
+                    "lease_seconds": bounds.lease_left,
+                    "max_parallel": settings.max_parallel_ticks,
+                    "paused": settings.paused,
+                    "known": self._known,
+                    "trigger": caller.trigger,
+                    "scheduled_for": request.scheduled_for,
+                    "token": caller.token_fingerprint,
+                    "host": _host(),
+                    "host_request_id": caller.host_request_id,
+                },
+            )
+            return [
+                [_BOUND, opening, *self._claiming(claim, stop, running=0, suspects=True, repeat=repeat)],
+                *[ask_for_items(reminder) for reminder in reminders],
+            ]
+
+        answers = await self._link.ask(build, patience_seconds=patience_seconds)
+        _raise(answers[0])
+        rows = answers[0].rows
+        tick, ran, reason, self._known_deployment, rescued, late, warnings = rows[1][0]
+        opened = Opened(tick, ran, reason, rescued, late, warnings)
+        batch = self._batch(rows[2:], claim)
+        if ran:
+            self._found = await found_items(self._deployment, reminders, answers[1:], opened.warnings)
+            batch.closed = batch.closed and not self._found and self._known_deployment
+        return opened, batch
+
+    async def exchange(self, ended: list[Ending], seats: Seats) -> Batch:
+        """Settle these and claim for the free seats; the last one closes the tick."""
+        endings = self._unsettled + ended
+        try:
+            batch = await self._settle(endings, seats)
+        except psycopg.Error as error:
+            if not (error.sqlstate or "").startswith(_DATA_ERRORS) or not endings:
+                raise
+            batch = await self._settle_apart(endings, seats)
+        held = {job for job in self._held if batch is not None}
+        self._unsettled = [ending for ending in endings if ending.ctx.job.id in held]
+        batch.settled = [ending for ending in endings if ending.ctx.job.id not in held]
+        return batch
+
+    async def _settle_apart(self, endings: list[Ending], seats: Seats) -> Batch:
+        """An outcome cannot be stored: each alone, and at last without its result and texts, so that it harms no other."""
+        held: set[int] = set()
+        lost: set[int] = set()
+        reminders = self._found
+        self._found = []
+        for ending in endings:
+            try:
+                batch = await self._settle([ending], seats, claim_too=False)
+            except psycopg.Error as error:
+                batch = await self._settle([_bare(ending, error)], seats, claim_too=False)
+            held |= self._held
+            lost |= batch.lost
+        self._found = reminders
+        batch = await self._settle([], seats)
+        self._held = held
+        batch.lost = frozenset(lost)
+        return batch
+
+    async def _settle(self, endings: list[Ending], seats: Seats, *, claim_too: bool = True) -> Batch:
+        claim = secrets.randbits(63)
+        stop = self._stop_reason() if claim_too else "budget"
+        running = seats.running if claim_too else max(seats.running, 1)
+        free = not seats.suspect and not (self._unsettled and stop)
+        prefix = self._prefix()
+        settling = _settling(self._opening, endings, seats)
+
+        def build(repeat: bool) -> list[Segment]:
+            return [
+                [
+                    _BOUND,
+                    *prefix,
+                    *settling,
+                    *self._claiming(claim, stop, running=running, suspects=free, repeat=repeat, seats=seats),
+                ]
+            ]
+
+        [answer] = await self._link.ask(build)
+        _raise(answer)
+        rows = answer.rows[1:]
+        reminders: list[tuple[str, int, int, int]] = []
+        if prefix:
+            if self._found:
+                reminders = rows[len(prefix) - 1]
+                self._found = []
+            rows = rows[len(prefix) :]
+            self._known_deployment = True
+        self._held = set()
+        lost: frozenset[int] = frozenset()
+        done: frozenset[int] = frozenset()
+        if settling:
+            gone, held, already = rows[0][0]
+            self._held, lost, done = set(held), frozenset(gone), frozenset(already)
+            rows = rows[1:]
+        batch = self._batch(rows, claim)
+        batch.lost, batch.reminders = lost, reminders
+        batch.completed = frozenset(e.ctx.job.id for e in endings if e.completed and e.ctx.job.id in done)
+        if self._held:
+            batch.closed = False
+        return batch
+
+    def _prefix(self) -> list[Statement]:
+        """What only the first exchange has: an unknown deployment's kinds, and the reminders that the opening found."""
+        statements = []
+        if not self._known_deployment:
+            statements.append(
+                statement(
+                    query("sync_deployment"),
+                    {
+                        "hash": self._deployment.hash,
+                        "version": self._deployment.version,
+                        "kinds": self._deployment.kinds_json(),
+                        "strict": self._deployment.config.strict_kinds,
+                    },
+                )
+            )
+        if self._found:
+            items = msgspec.json.encode([found.row for found in self._found]).decode()
+            statements.append(statement(query("enqueue_reminders"), {"opening": self._opening, "items": items}))
+        return statements
+
+    def _claiming(
+        self,
+        claim: int,
+        stop: StopReason | None,
+        *,
+        running: int,
+        suspects: bool,
+        repeat: bool,
+        seats: Seats | None = None,
+    ) -> list[Statement]:
+        bounds, request = self._bounds, self._request
+        fitting = bounds.fitting(self._kinds.values())
+        free = min(bounds.concurrency - running, bounds.limit - self.claimed)
+        if stop is not None or (seats is not None and seats.suspect):
+            free = 0
+        only = request.kinds is not None or len(fitting) < len(self._kinds)
+        filters: dict[str, Any] = {
+            "known": self._known,
+            "kinds": fitting if only else None,
+            "queues": request.queues,
+            "jobs": request.jobs,
+        }
+        self.lease_sent_seconds = bounds.lease_left
+        statements = []
+        if free > 0:
+            claiming = {
+                "opening": self._opening,
+                "claim": claim,
+                "seats": free,
+                "running": running,
+                "given": self.claimed,
+                "lease_seconds": self.lease_sent_seconds,
+                "markers": self._markers,
+                "suspects": suspects and self.suspects < _SUSPECTS_PER_TICK,
+                "repeat": repeat,
+            }
+            statements = [_PLACE, statement(query("claim_jobs"), {**filters, **claiming})]
+        self._asks += 1
+        closing = {
+            "opening": self._opening,
+            "claim": claim,
+            "running": running,
+            "stop_reason": stop or "empty",
+            "ask_again": free > 0 and self._asks < _ASKS_AT_MOST,
+            "parked": self._parked,
+        }
+        return [*statements, statement(query("close_tick"), {**filters, **closing})]
+
+    def _batch(self, rows: list[Any], claim: int) -> Batch:
+        jobs = []
+        if len(rows) == 3:
+            jobs = list(starmap(Job, [(*row, claim) for row in rows[1]]))
+            self.claimed += len(jobs)
+            self.suspects += sum(job.suspect for job in jobs)
+        closed, more, self._parked, stop_reason, cancels, next_due_at, oldest = rows[-1][0]
+        return Batch(jobs, closed, more, stop_reason or "empty", next_due_at, oldest or 0.0, cancels)
+
+    def _stop_reason(self) -> StopReason | None:
+        return self._bounds.exhausted(
+            claimed=self.claimed, fitting=bool(self._bounds.fitting(self._kinds.values()))
+        )
+
+
+_SUSPECTS_PER_TICK: Final = 20
+
+
+def _settling(opening: int, endings: list[Ending], seats: Seats) -> list[Statement]:
+    plain = [ending for ending in endings if ending.plain]
+    told = [_told(ending) for ending in endings if not ending.plain]
+    progress = [
+        {"id": c.job.id, "claim": c.job.claim, "done": c.progress_made[0], "total": c.progress_made[1]}
+        for c in seats.progress()
+        if c.progress_made is not None
+    ]
+    if not endings and not progress:
+        return []
+    return [
+        statement(
+            query("settle_attempts"),
+            {
+                "opening": opening,
+                "ids": [ending.ctx.job.id for ending in plain],
+                "claims": [ending.ctx.job.claim for ending in plain],
+                "results": None,
+                "endings": msgspec.json.encode(told).decode() if told else None,
+                "progress": msgspec.json.encode(progress).decode() if progress else None,
+            },
+        )
+    ]
+
+
+def _told(ending: Ending) -> dict[str, Any]:
+    """One ``crontick.ending``, without what is not said."""
+    ctx, outcome = ending.ctx, ending.outcome
+    told: dict[str, Any] = {"id": ctx.job.id, "claim": ctx.job.claim, "completed": ending.completed}
+    match outcome:
+        case Succeeded():
+            told |= {"outcome": "succeeded", "duplicate": outcome.duplicate, "error": outcome.note}
+            if outcome.result is not None:
+                told["result"] = msgspec.Raw(outcome.result.encode())
+            if ctx.children:
+                told["children"] = [
+                    {**child, "payload": msgspec.Raw(child["payload"].encode())} for child in ctx.children
+                ]
+        case Failed():
+            told |= {"outcome": "failed", "error": outcome.error, "delay_seconds": outcome.retry_seconds}
+            told |= {"fingerprint": outcome.fingerprint, "status_code": outcome.status_code}
+        case Dead():
+            told |= {"outcome": "dead", "error": outcome.error}
+            told |= {"fingerprint": outcome.fingerprint, "status_code": outcome.status_code}
+        case Snoozed():
+            told |= {"outcome": "snoozed", "delay_seconds": outcome.delay_seconds}
+        case Cancelled():
+            told |= {"outcome": "cancelled", "error": outcome.reason}
+        case HandedBack():
+            told |= {"outcome": "handed_back", "began": outcome.began, "delay_seconds": outcome.delay_seconds}
+    if ending.marks:
+        told["marks"] = ending.marks
+        sent: Mark | None = next((mark for mark in ending.marks if mark.provider), None)
+        if sent is not None:
+            told |= {"provider": sent.provider, "provider_message_id": sent.message_id}
+    return told
+
+
+def _bare(ending: Ending, error: psycopg.Error) -> Ending:
+    """The same fate without result, texts and children: what made the database refuse it is in one of them."""
+    said = f"what it said could not be stored (SQLSTATE {error.sqlstate})"
+    match ending.outcome:
+        case Succeeded(duplicate=duplicate):
+            outcome: Any = Succeeded(duplicate=duplicate, note=said)
+            ending.ctx.children.clear()
+        case Failed(retry_seconds=seconds):
+            outcome = Failed(said, said, seconds)
+        case Dead():
+            outcome = Dead(said, said)
+        case Cancelled():
+            outcome = Cancelled(said)
+        case other:
+            outcome = other
+    return Ending(ending.ctx, outcome, ending.marks, ending.completed)
+
+
+def _raise(answer: Answer) -> None:
+    if answer.error is not None:
+        raise answer.error
+
+
+def _host() -> str:
+    import platform  # noqa: PLC0415 (once a process, and not when a tick is imported)
+
+    return platform.node()[:128]

@@ -1,0 +1,42 @@
+"""The connection between two ticks: kept only while the next one is expected soon, for a frozen one keeps a database awake."""
+
+import asyncio
+import time
+from typing import Any
+
+import psycopg
+
+from crontick.jobs.link import Link
+
+__all__ = ["Keeper"]
+
+
+class Keeper:
+    """One idle connection at most, of the event loop that made it. It is checked by the opening itself, never by a ping."""
+
+    def __init__(self) -> None:
+        self._kept: tuple[str, asyncio.AbstractEventLoop, psycopg.AsyncConnection[Any]] | None = None
+        self._last_tick_at: float | None = None
+
+    def take(self, url: str) -> psycopg.AsyncConnection[Any] | None:
+        kept, self._kept = self._kept, None
+        if kept is None:
+            return None
+        kept_url, loop, conn = kept
+        if kept_url == url and loop is asyncio.get_running_loop() and not conn.closed:
+            return conn
+        conn.pgconn.finish()
+        return None
+
+    async def keep(self, url: str, link: Link, within_seconds: float) -> None:
+        """Keep it if the last tick of this process was so short a while ago that the next will be, too; else close it."""
+        now, before = time.monotonic(), self._last_tick_at
+        self._last_tick_at = now
+        soon = before is not None and now - before <= within_seconds
+        conn = link.take()
+        if conn is None or conn.closed:
+            return
+        if soon and self._kept is None:
+            self._kept = (url, asyncio.get_running_loop(), conn)
+        else:
+            await conn.close()

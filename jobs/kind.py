@@ -1,0 +1,133 @@
+"""A kind: the name, the payload type and the function of a sort of job, with the numbers that govern its attempts."""
+
+import inspect
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime, timedelta
+from typing import Any, Generic, Literal, TypeVar, overload
+
+import psycopg
+
+from crontick.jobs import backoff as backoffs
+from crontick.jobs.enqueue import Order, enqueue, enqueue_many
+from crontick.jobs.payload import PayloadType, payload_type
+
+__all__ = ["InDoubt", "Kind", "kind"]
+
+P = TypeVar("P")
+InDoubt = Literal["park", "resend", "skip"]
+Delay = timedelta | float
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Kind(Generic[P]):
+    """What ``@kind`` returns. It registers nothing: a deployment collects the kinds of its modules."""
+
+    name: str
+    function: Callable[..., Any]
+    payload: PayloadType
+    takes_context: bool
+    is_async: bool
+    queue: str
+    priority: int
+    max_attempts: int
+    timeout_seconds: float
+    needs_seconds: float
+    backoff: backoffs.Backoff
+    marker: str | None
+    in_doubt: InDoubt
+    secret: frozenset[str] = field(default=frozenset())
+
+    def __call__(self, *args: Any, **kwargs: Any) -> Any:
+        """Call the function itself, as a test may."""
+        return self.function(*args, **kwargs)
+
+    @overload
+    def enqueue(
+        self, conn: psycopg.Connection[Any], payload: P, *, run_at: datetime | Delay | None = None, queue: str | None = None,
+        priority: int | None = None, max_attempts: int | None = None, unique_key: str | None = None,
+        unique_for: str | timedelta = "active", on_conflict: Literal["keep", "replace"] = "keep",
+        group_key: str | None = None, expires_at: datetime | None = None,
+    ) -> int: ...  # fmt: skip
+    @overload
+    def enqueue(
+        self, conn: psycopg.AsyncConnection[Any], payload: P, *, run_at: datetime | Delay | None = None,
+        queue: str | None = None, priority: int | None = None, max_attempts: int | None = None,
+        unique_key: str | None = None, unique_for: str | timedelta = "active",
+        on_conflict: Literal["keep", "replace"] = "keep", group_key: str | None = None, expires_at: datetime | None = None,
+    ) -> Awaitable[int]: ...  # fmt: skip
+    def enqueue(self, conn: Any, payload: P, **options: Any) -> Any:
+        """Insert a job on the caller's connection, in its transaction, and return its id (an awaitable of it on an async one).
+
+        ``run_at`` is an aware datetime, or a timedelta or seconds from now by the database's clock. A unique key that is
+        taken returns the id of the job that has it. Raises ``PayloadError`` before anything is sent when the payload does
+        not fit its type.
+        """
+        return enqueue(conn, self.order(payload, **options))
+
+    @overload
+    def enqueue_many(self, conn: psycopg.Connection[Any], payloads: Iterable[P], **options: Any) -> list[int]: ...
+    @overload
+    def enqueue_many(
+        self, conn: psycopg.AsyncConnection[Any], payloads: Iterable[P], **options: Any
+    ) -> Awaitable[list[int]]: ...
+    def enqueue_many(self, conn: Any, payloads: Iterable[P], **options: Any) -> Any:
+        """Insert up to 10,000 jobs in one statement; ids in the order of the payloads."""
+        return enqueue_many(conn, [self.order(payload, **options) for payload in payloads])
+
+    def order(self, payload: P, **options: Any) -> Order:
+        """What ``enqueue`` would send: the checked payload and its options."""
+        return Order.build(self.name, self.payload.encode(payload), **options)
+
+
+def kind(
+    name: str,
+    *,
+    queue: str = "default",
+    priority: int = 0,
+    max_attempts: int = 5,
+    timeout: Delay = 10,
+    needs: Delay | None = None,
+    backoff: Sequence[Delay] | backoffs.Exponential | None = None,
+    marker: str | None = None,
+    in_doubt: InDoubt = "park",
+    secret: Iterable[str] = (),
+) -> Callable[[Callable[..., Any]], Kind[Any]]:
+    """Make a function the function of a kind.
+
+    ``timeout`` (seconds or a timedelta) is the most an attempt may take; ``needs`` is what must be left of a tick for it to
+    start, the timeout by default. ``marker`` names the payload's field that is the key of the marker which every claim
+    reserves (an empty name: the lineage's first job); ``in_doubt`` is what to do when nobody knows whether it was sent.
+    ``secret`` names fields that are shown nowhere.
+    """
+    timeout_seconds, needs_seconds = _seconds(timeout), _seconds(timeout if needs is None else needs)
+    if timeout_seconds <= 0 or needs_seconds < 0:
+        raise ValueError(f"kind {name}: timeout and needs are positive numbers of seconds")
+    if not 1 <= max_attempts <= 100 or not -100 <= priority <= 100:
+        raise ValueError(f"kind {name}: max_attempts is 1 to 100, priority -100 to 100")
+    if in_doubt not in ("park", "resend", "skip"):
+        raise ValueError(f"kind {name}: in_doubt is park, resend or skip, not {in_doubt!r}")
+
+    def decorate(function: Callable[..., Any]) -> Kind[Any]:
+        return Kind(
+            name=name,
+            function=function,
+            payload=payload_type(function),
+            takes_context=len(inspect.signature(function).parameters) > 1,
+            is_async=inspect.iscoroutinefunction(function),
+            queue=queue,
+            priority=priority,
+            max_attempts=max_attempts,
+            timeout_seconds=timeout_seconds,
+            needs_seconds=needs_seconds,
+            backoff=backoffs.normal(backoff),
+            marker=marker,
+            in_doubt=in_doubt,
+            secret=frozenset(secret),
+        )
+
+    return decorate
+
+
+def _seconds(length: Delay) -> float:
+    return length.total_seconds() if isinstance(length, timedelta) else float(length)

@@ -1,0 +1,37 @@
+"""The tables of ``crontick.toml`` that belong to kinds that ship."""
+
+from typing import Annotated, Literal
+
+import msgspec
+from msgspec import Meta
+
+Text = Annotated[str, Meta(min_length=1)]
+VariableName = Annotated[str, Meta(pattern=r"^[A-Za-z_][A-Za-z0-9_]*\Z")]
+
+
+class EmailSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, rename={"sender": "from"}):
+    """``[email]``: how mail leaves, and from whom."""
+
+    provider: Literal["smtp"] = "smtp"
+    url_env: VariableName
+    sender: Text | tuple[Text, ...]
+    templates: str | None = None
+    in_doubt: Literal["park", "resend", "skip"] = "park"
+
+
+class WebhookEndpoint(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """``[[webhook_endpoint]]``: a receiver by name, and the variable that has its signing secret."""
+
+    name: Text
+    url: Text
+    secret_env: VariableName | tuple[VariableName, ...]
+
+    @property
+    def secret_names(self) -> tuple[str, ...]:
+        return (self.secret_env,) if isinstance(self.secret_env, str) else self.secret_env
+
+
+class HttpSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """``[http]``: private targets that requests may reach though their URL came with data (P35)."""
+
+    allow: tuple[Text, ...] = ()

@@ -1,0 +1,90 @@
+"""The tick's connection: one round trip at a time, and a reconnect with a repeat when an answer was lost."""
+
+import asyncio
+import random
+import time
+from collections.abc import Callable, Sequence
+from typing import Any, Final
+
+import psycopg
+
+from crontick.sql.connect import connect
+from crontick.sql.wire import Answer, Segment, trip
+
+__all__ = ["Link", "transient"]
+
+_TRIP_SECONDS: Final = 15.0
+_TRANSIENT: Final = frozenset({"40001", "40P01", "55P03", "57014", "25P02"})
+"""Serialisation failure, deadlock, lock and statement time-outs: rolled back whole, and as good as not sent (P2)."""
+
+
+class Link:
+    """Opened when first used. ``left`` says how many seconds the tick has."""
+
+    def __init__(self, url: str, left: Callable[[], float], conn: psycopg.AsyncConnection[Any] | None = None) -> None:
+        self._url = url
+        self._left = left
+        self._conn = conn
+        self._turn = asyncio.Lock()
+        self.trip_seconds = 0.0
+
+    async def ask(self, build: Callable[[bool], Sequence[Segment]], *, patience_seconds: float | None = None) -> list[Answer]:
+        """Send what ``build(repeat)`` says, and again on a new connection when the answer was lost, while time is left.
+
+        ``repeat`` is true when the same statements may have happened already: they must recognise it by their numbers (P1).
+        Raises the last ``psycopg.OperationalError``, ``OSError`` or ``TimeoutError`` when the patience is over.
+        """
+        until = time.monotonic() + (self._left() if patience_seconds is None else patience_seconds)
+        repeat, pause = False, 0.05
+        while True:
+            try:
+                async with self._turn:
+                    answers = await self._trip(build(repeat), until)
+            except (psycopg.OperationalError, OSError, TimeoutError) as error:
+                self.drop()
+                repeat = True
+                if _hopeless(error) or time.monotonic() + pause >= until:
+                    raise
+            else:
+                if not any(transient(answer.error) for answer in answers) or time.monotonic() + pause >= until:
+                    return answers
+            await asyncio.sleep(random.uniform(pause / 2, pause))  # noqa: S311 (no secret)
+            pause = min(pause * 2, 1.0)
+
+    async def _trip(self, segments: Sequence[Segment], until: float) -> list[Answer]:
+        if self._conn is None:
+            self._conn = await connect(self._url, timeout_seconds=max(until - time.monotonic(), 0.1))
+        started = time.monotonic()
+        answers = await trip(
+            self._conn, segments, timeout_seconds=min(max(until - started, 0.1), _TRIP_SECONDS)
+        )
+        self.trip_seconds = time.monotonic() - started
+        return answers
+
+    def drop(self) -> None:
+        """Forget a connection whose state nobody knows."""
+        if self._conn is not None:
+            self._conn.pgconn.finish()
+            self._conn = None
+
+    def take(self) -> psycopg.AsyncConnection[Any] | None:
+        """The connection, to be kept for the next tick; the link has none afterwards."""
+        conn, self._conn = self._conn, None
+        return conn
+
+    async def close(self) -> None:
+        if self._conn is not None:
+            conn, self._conn = self._conn, None
+            await conn.close()
+
+
+def transient(error: psycopg.Error | None) -> bool:
+    """Whether the same statements may well work in a moment."""
+    return error is not None and error.sqlstate in _TRANSIENT
+
+
+def _hopeless(error: BaseException) -> bool:
+    """Wrong password, no such database or role: waiting does not mend it."""
+    state = getattr(error, "sqlstate", None) or ""
+    text = str(error)
+    return state.startswith(("28", "3D")) or "password authentication failed" in text or '" does not exist' in text

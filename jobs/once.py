@@ -1,0 +1,131 @@
+"""A marker as a function meets it: reserved before the send, and settled as sent, free or in doubt after it."""
+
+import asyncio
+from types import TracebackType
+from typing import TYPE_CHECKING, Final
+
+from crontick.jobs.outcomes import Mark
+from crontick.jobs.signals import LeaseLost, Signal, Snooze
+
+if TYPE_CHECKING:
+    from crontick.jobs.context import Context
+
+__all__ = ["InDoubt", "Once", "nothing_was_sent"]
+
+_BEFORE_THE_SEND: Final = frozenset(
+    {
+        ("httpx", "ConnectError"),
+        ("httpx", "ConnectTimeout"),
+        ("httpx", "PoolTimeout"),
+        ("httpx", "UnsupportedProtocol"),
+        ("httpx", "InvalidURL"),
+        ("httpx", "HTTPStatusError"),
+        ("aiosmtplib", "SMTPConnectError"),
+        ("aiosmtplib", "SMTPConnectTimeoutError"),
+        ("aiosmtplib", "SMTPConnectResponseError"),
+        ("aiosmtplib", "SMTPHeloError"),
+        ("aiosmtplib", "SMTPAuthenticationError"),
+        ("aiosmtplib", "SMTPSenderRefused"),
+        ("aiosmtplib", "SMTPRecipientRefused"),
+        ("aiosmtplib", "SMTPRecipientsRefused"),
+    }
+)
+
+
+class InDoubt(Exception):
+    """Nobody knows whether this was sent, and the kind's policy is to ask a person."""
+
+
+def nothing_was_sent(error: BaseException) -> bool:
+    """Whether this exception proves that nothing can have arrived: our signals, no connection, an answer that says no.
+
+    An error with an attribute ``nothing_sent`` says so itself. Known libraries are told by name, so that none is imported.
+    """
+    said = getattr(error, "nothing_sent", None)
+    if said is not None:
+        return bool(said)
+    if isinstance(error, Signal | LeaseLost):
+        return True
+    return any((base.__module__.split(".")[0], base.__name__) in _BEFORE_THE_SEND for base in type(error).__mro__)
+
+
+class Once:
+    """``async with ctx.once(key) as mark``: sent at most once, and the doubt is kept where nobody can know.
+
+    ``mark.sent`` is true when it was sent before: skip. Left normally it is sent; left by an exception it is free again if
+    nothing can have arrived, else in doubt. ``not_sent()`` and ``in_doubt()`` overrule.
+    """
+
+    __slots__ = ("_ctx", "_fate", "content_hash", "key", "message_id", "provider", "repeats", "sent", "sent_by")
+
+    def __init__(self, ctx: "Context", key: str | None) -> None:
+        self._ctx = ctx
+        self._fate: str | None = None
+        self.key = key
+        self.sent = False
+        self.sent_by: int | None = None
+        self.repeats = False
+        self.provider: str | None = None
+        self.message_id: str | None = None
+        self.content_hash: str | None = None
+
+    def not_sent(self) -> None:
+        """Whatever happens next: nothing arrived, the marker is free again."""
+        self._fate = "free"
+
+    def in_doubt(self) -> None:
+        """Whatever happens next: nobody knows whether it arrived."""
+        self._fate = "in_doubt"
+
+    async def __aenter__(self) -> "Once":
+        ctx = self._ctx
+        ctx.check_lease()
+        if self.key is None or self.key == ctx.job.marker:
+            self.key = ctx.job.marker or f"job:{ctx.job.lineage}"
+        if self.key == ctx.job.marker:
+            # The claim reserved it, in the trip that took the job.
+            self.repeats = ctx.job.marker_job not in (None, ctx.job.id)
+        else:
+            self._judge(*await ctx.reserve(self.key))
+        return self._entered()
+
+    def __enter__(self) -> "Once":
+        """For sync functions, which run in a thread: the question is asked on the tick's loop."""
+        return asyncio.run_coroutine_threadsafe(self.__aenter__(), self._ctx.loop).result()
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._left(error)
+
+    def _entered(self) -> "Once":
+        if not self.sent and self.key is not None:
+            self._ctx.marks[self.key] = None
+        return self
+
+    def _judge(self, state: str, holder: int | None, seconds: float) -> None:
+        policy = self._ctx.kind.in_doubt
+        if state == "lost":
+            raise LeaseLost(f"job {self._ctx.job.id}: the lease was lost, someone else may have it")
+        if state == "taken":
+            raise Snooze(seconds)
+        if state == "in_doubt" and policy == "park":
+            raise InDoubt(f'job {holder} left "{self.key}" in doubt: nobody knows whether it was sent')
+        if state in ("sent", "in_doubt"):
+            self.sent, self.sent_by = True, holder
+
+    async def __aexit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self._left(error)
+
+    def _left(self, error: BaseException | None) -> None:
+        if self.sent or self.key is None:
+            return
+        if error is None:
+            state = self._fate or "sent"
+        else:
+            state = self._fate or ("free" if nothing_was_sent(error) else "in_doubt")
+        self._ctx.marks[self.key] = Mark(
+            self._ctx.kind.name, self.key, state, self.provider, self.message_id, self.content_hash
+        )

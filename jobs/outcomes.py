@@ -1,0 +1,63 @@
+"""How an attempt can end: a closed set."""
+
+from typing import TypeAlias
+
+import msgspec
+
+__all__ = ["Cancelled", "Dead", "Failed", "HandedBack", "Mark", "Outcome", "Snoozed", "Succeeded"]
+
+
+class Succeeded(msgspec.Struct, frozen=True, gc=False):
+    """``result`` is JSON, or None. ``duplicate``: the marker said that this was sent before."""
+
+    result: str | None = None
+    duplicate: bool = False
+    note: str | None = None
+
+
+class Failed(msgspec.Struct, frozen=True, gc=False):
+    """Will be tried again after ``retry_seconds``. ``public`` is what a log that anybody reads may hold (P31)."""
+
+    error: str
+    public: str
+    retry_seconds: float
+    fingerprint: str | None = None
+    status_code: int | None = None
+
+
+class Dead(msgspec.Struct, frozen=True, gc=False):
+    """Stopped retrying; waits for a person."""
+
+    error: str
+    public: str
+    fingerprint: str | None = None
+    status_code: int | None = None
+
+
+class Snoozed(msgspec.Struct, frozen=True, gc=False):
+    delay_seconds: float
+
+
+class Cancelled(msgspec.Struct, frozen=True, gc=False):
+    reason: str
+
+
+class HandedBack(msgspec.Struct, frozen=True, gc=False):
+    """The deadline came before it began, or before it could end. No attempt is used."""
+
+    began: bool
+    delay_seconds: float = 0.0
+
+
+Outcome: TypeAlias = Succeeded | Failed | Dead | Snoozed | Cancelled | HandedBack
+
+
+class Mark(msgspec.Struct, frozen=True, gc=False):
+    """What an attempt knows of one marker at its end: sent, free or in_doubt."""
+
+    kind: str
+    key: str
+    state: str
+    provider: str | None = None
+    message_id: str | None = None
+    content_hash: str | None = None

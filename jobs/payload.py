@@ -1,0 +1,81 @@
+"""A payload's way from a typed object to JSON and back, checked both ways."""
+
+import json
+import re
+from collections.abc import Callable
+from typing import Any, Final, get_type_hints
+
+import msgspec
+
+__all__ = ["PAYLOAD_BYTES", "PayloadError", "PayloadType", "encode_json", "payload_type"]
+
+PAYLOAD_BYTES: Final = 65536
+_NUL: Final = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
+
+
+class PayloadError(ValueError):
+    """A payload that does not fit its kind, or that PostgreSQL cannot store."""
+
+
+class PayloadType:
+    """The type of a kind's payload: a dataclass, TypedDict, msgspec Struct, attrs class, or a class with
+    ``model_validate`` and ``model_dump`` (Pydantic's, which is never imported here)."""
+
+    __slots__ = ("_decoder", "_validate", "annotation")
+
+    def __init__(self, annotation: Any) -> None:
+        self.annotation = annotation
+        self._validate: Callable[[object], Any] | None = getattr(annotation, "model_validate", None)
+        self._decoder = msgspec.json.Decoder(Any if self._validate else annotation)
+
+    def decode(self, text: str) -> Any:
+        """The typed payload. Raises ``PayloadError`` when it does not fit; whatever the text holds, nothing else."""
+        try:
+            value = self._decoder.decode(text)
+            return self._validate(value) if self._validate else value
+        except RecursionError:
+            raise PayloadError("the payload is nested too deeply to be read") from None
+        except (msgspec.MsgspecError, ValueError, TypeError, OverflowError) as error:
+            raise PayloadError(f"the payload does not fit: {error}") from None
+
+    def encode(self, payload: object) -> str:
+        """JSON that fits the type and that jsonb can store. Raises ``PayloadError``."""
+        if self._validate is not None and hasattr(payload, "model_dump"):
+            payload = payload.model_dump(mode="json")
+        text = encode_json(payload)
+        if len(text) > PAYLOAD_BYTES:
+            raise PayloadError(
+                f"the payload has {len(text)} bytes, {PAYLOAD_BYTES} are allowed: store the data and put a reference in"
+            )
+        self.decode(text)
+        return text
+
+
+def encode_json(value: object) -> str:
+    """Strict JSON in ASCII: no NaN, no NUL, no lone surrogate. Raises ``PayloadError``."""
+    try:
+        text = json.dumps(msgspec.to_builtins(value), allow_nan=False, separators=(",", ":"))
+    except RecursionError:
+        raise PayloadError("it is nested too deeply to be stored as JSON") from None
+    except (ValueError, TypeError, msgspec.MsgspecError, OverflowError) as error:
+        raise PayloadError(f"it cannot be stored as JSON: {error}") from None
+    if "\\ud" in text:
+        _refuse_lone_surrogates(text)
+    if "\\u0000" in text and _NUL.search(text):
+        raise PayloadError("it holds a NUL character, which PostgreSQL cannot store: take it out")
+    return text
+
+
+def _refuse_lone_surrogates(text: str) -> None:
+    try:
+        json.dumps(json.loads(text), ensure_ascii=False).encode()
+    except UnicodeEncodeError:
+        raise PayloadError("it holds half of a surrogate pair, which no encoding can store: take it out") from None
+
+
+def payload_type(function: Callable[..., Any]) -> PayloadType:
+    """The type that the function's first parameter is annotated with; any JSON when it is not."""
+    code_names = function.__code__.co_varnames[: function.__code__.co_argcount]
+    if not code_names:
+        raise TypeError(f"{function.__qualname__} takes no payload: its signature is (payload) or (payload, ctx)")
+    return PayloadType(get_type_hints(function).get(code_names[0], Any))

@@ -1,0 +1,102 @@
+"""A tick from outside: connect, tick, and say in one's own words when that cannot be done."""
+
+import dataclasses
+import os
+from datetime import timedelta
+from typing import Any, Final
+
+import psycopg
+
+from crontick.jobs.bounds import Bounds
+from crontick.jobs.caller import Caller
+from crontick.jobs.deployment import Deployment, load_deployment
+from crontick.jobs.exchange import Exchanges
+from crontick.jobs.keep import Keeper
+from crontick.jobs.link import Link
+from crontick.jobs.request import TickRequest
+from crontick.jobs.services import TickServices
+from crontick.jobs.settings import Settings
+from crontick.jobs.stop import Stop
+from crontick.jobs.summary import Summary
+from crontick.jobs.tick import tick
+from crontick.jobs.unavailable import Unavailable
+
+__all__ = ["process_jobs", "run_tick"]
+
+_MISSING_SCHEMA: Final = frozenset({"3F000", "42883", "42P01", "42703"})
+_KEEPER: Final = Keeper()
+
+
+async def run_tick(
+    deployment: Deployment, request: TickRequest, *, caller: Caller | None = None, stop: Stop | None = None
+) -> Summary:
+    """One whole tick, connection and all. Raises ``Unavailable`` when the database cannot be had or does not fit."""
+    settings = deployment.settings
+    url = settings.database_url
+    if url is None:
+        raise Unavailable("CRONTICK_DATABASE_URL is not set")
+    asked = request.budget_seconds or settings.budget_seconds
+    bounds = Bounds(
+        limit=request.limit or settings.limit,
+        concurrency=settings.concurrency,
+        budget_seconds=min(asked, settings.max_budget_seconds),
+        host_limit_seconds=settings.host_limit_seconds,
+        stop=stop or Stop(),
+    )
+    caller = caller or Caller(request.trigger or "process_jobs")
+    link = Link(url, lambda: bounds.left, _KEEPER.take(url))
+    services = TickServices(link, deployment, bounds, url)
+    try:
+        if request.dry_run:
+            from crontick.jobs.preview import preview  # noqa: PLC0415 (no tick needs it)
+
+            return await preview(link, deployment, request, bounds, caller)
+        summary = await tick(Exchanges(link, deployment, bounds, request), services, bounds, caller)
+    except (psycopg.Error, OSError, TimeoutError) as error:
+        link.drop()
+        raise _unavailable(error) from None
+    finally:
+        await services.close()
+        await _KEEPER.keep(url, link, settings.keep_connection_seconds)
+    if asked > settings.max_budget_seconds:
+        summary.warn(f"the budget was cut to {settings.max_budget_seconds:g} s (CRONTICK_MAX_BUDGET_SECONDS)")
+    return summary
+
+
+async def process_jobs(
+    limit: int = 100, *, budget: timedelta | float | None = None, deployment: Deployment | None = None, **request: Any
+) -> Summary:
+    """A tick as a function, for scripts, tests and other triggers. ``budget`` in seconds or as a timedelta."""
+    if deployment is None:
+        deployment = load_deployment(Settings.from_environ(os.environ))
+    seconds = budget.total_seconds() if isinstance(budget, timedelta) else budget
+    asked = TickRequest(limit=limit, budget_seconds=seconds, **request)
+    if seconds is not None and seconds > deployment.settings.max_budget_seconds:
+        # Who calls this function owns the process: no host's limit was promised to anybody else.
+        settings = dataclasses.replace(deployment.settings, max_budget_seconds=seconds)
+        deployment = dataclasses.replace(deployment, settings=settings)
+    return await run_tick(deployment, asked)
+
+
+def _unavailable(error: BaseException) -> Unavailable:
+    """In crontick's own words: what libpq says quotes the URL with its password (P31, P36)."""
+    state = getattr(error, "sqlstate", None)
+    match state:
+        case "CT503":
+            diag = getattr(error, "diag", None)
+            return Unavailable(f"{diag.message_primary}: {diag.message_hint}" if diag else "schema and code disagree")
+        case str() if state in _MISSING_SCHEMA:
+            return Unavailable("the database has no schema crontick, or not all of it: run `crontick migrate`")
+        case "42501":
+            return Unavailable("the database role may not run ticks: grant it crontick_tick (docs: roles)")
+        case "25006":
+            return Unavailable("the database is read-only, perhaps after a failover", retry_after_seconds=15)
+        case "53300":
+            return Unavailable("the database has no connection left", retry_after_seconds=15)
+        case str() if state.startswith("28"):
+            return Unavailable("the database refuses the role or its password: see CRONTICK_DATABASE_URL")
+        case str() if state.startswith("3D"):
+            return Unavailable("there is no such database: see CRONTICK_DATABASE_URL")
+        case str() if not state.startswith(("08", "57")):
+            return Unavailable(f"the database refused a statement (SQLSTATE {state})")
+    return Unavailable("the database is out of reach, or waking", retry_after_seconds=15)

@@ -1,0 +1,197 @@
+"""Run one attempt to its end: whatever the function does, the answer is one outcome."""
+
+import asyncio
+import logging
+from collections.abc import Callable
+from typing import Any, Final
+
+import msgspec
+
+from crontick.jobs import texts
+from crontick.jobs.backoff import delay_seconds
+from crontick.jobs.context import Context
+from crontick.jobs.once import InDoubt
+from crontick.jobs.outcomes import Cancelled, Dead, Failed, HandedBack, Mark, Outcome, Snoozed, Succeeded
+from crontick.jobs.payload import PAYLOAD_BYTES, PayloadError, encode_json
+from crontick.jobs.signals import Cancel, LeaseLost, Permanent, Retry, Snooze
+from crontick.jobs.threads import Threads
+
+__all__ = ["Ending", "Runner", "ended"]
+
+ERROR_CHARACTERS: Final = 4000
+HAND_BACKS: Final = 3
+"""In a row; after that the attempt counts as failed: it does not end inside a tick (P6)."""
+_MISFIT_RETRY_SECONDS: Final = 300.0
+_PLAIN: Final = Succeeded()
+_LOG: Final = logging.getLogger("crontick.run")
+
+
+class Ending(msgspec.Struct, frozen=True, gc=False):
+    """An attempt and its outcome, as the next exchange settles it."""
+
+    ctx: Context
+    outcome: Outcome
+    marks: tuple[Mark, ...] = ()
+    completed: bool = False
+
+    @property
+    def plain(self) -> bool:
+        """Nothing to say but that it succeeded."""
+        return self.outcome is _PLAIN and not self.marks and not self.completed and not self.ctx.children
+
+
+class Runner:
+    """What every attempt of a tick shares: threads for sync functions, the hook around them, the redaction of texts."""
+
+    __slots__ = ("_around", "_redact", "_threads")
+
+    def __init__(self, around: Callable[[Context], Any] | None, threads: Threads, redact: Callable[[str], str]) -> None:
+        self._around = around
+        self._threads = threads
+        self._redact = redact
+
+    async def run(self, ctx: Context) -> Ending:
+        """Never raises: what the function raised becomes its outcome."""
+        early = _before(ctx)
+        if early is not None:
+            return ended(ctx, early)
+        try:
+            payload = ctx.kind.payload.decode(ctx.job.payload_text)
+            if self._around is None:
+                value = await self._call(ctx, payload)
+            else:
+                async with self._around(ctx):
+                    value = await self._call(ctx, payload)
+            outcome: Outcome = _PLAIN if value is None else _with_result(value)
+            if ctx.completing:
+                outcome = self._failed(ctx, RuntimeError("complete was not committed"), public="complete was not committed")
+        except asyncio.CancelledError:
+            outcome = self._cut(ctx)
+        except PayloadError as error:
+            outcome = self._misfit(ctx, error)
+        except (Exception, SystemExit) as error:  # a function may raise anything; all of it is its own job's affair
+            outcome = self._raised(ctx, error)
+        return ended(ctx, outcome)
+
+    async def _call(self, ctx: Context, payload: object) -> Any:
+        kind = ctx.kind
+        arguments = (payload, ctx) if kind.takes_context else (payload,)
+        if kind.is_async:
+            return await kind.function(*arguments)
+        return await self._threads.run(lambda: kind.function(*arguments))
+
+    def _raised(self, ctx: Context, error: BaseException) -> Outcome:
+        if ctx.completing:
+            _LOG.warning("job %s raised after complete: %s", ctx.job.id, self._text(error))
+        match error:
+            case Snooze():
+                return Snoozed(error.delay_seconds)
+            case Cancel():
+                return Cancelled(self._redact(texts.storable(error.reason, limit=1000)))
+            case InDoubt():
+                return Dead(self._text(error), "in doubt", "crontick:in-doubt")
+            case Permanent():
+                return Dead(self._text(error), _public(ctx, error), texts.fingerprint(error), error.status_code)
+            case LeaseLost():
+                return Failed(self._text(error), "the lease was lost", self._retry_seconds(ctx), "crontick:lease-lost")
+            case Retry():
+                return self._failed(ctx, error, retry_seconds=error.after_seconds, status_code=error.status_code)
+        return self._failed(ctx, error)
+
+    def _failed(
+        self,
+        ctx: Context,
+        error: BaseException,
+        *,
+        public: str | None = None,
+        retry_seconds: float | None = None,
+        status_code: int | None = None,
+    ) -> Outcome:
+        text, public = self._text(error), public or _public(ctx, error)
+        fingerprint = texts.fingerprint(error)
+        if ctx.cancel_requested:
+            return Cancelled(f"asked to stop, it ended in: {text}")
+        if ctx.job.attempt >= (ctx.job.own_max_attempts or ctx.kind.max_attempts):
+            return Dead(text, public, fingerprint, status_code)
+        return Failed(text, public, retry_seconds or self._retry_seconds(ctx), fingerprint, status_code)
+
+    def _cut(self, ctx: Context) -> Outcome:
+        """The engine ended the attempt; a thread that cannot be stopped runs on until the lease is over (P7)."""
+        runs_on = 0.0 if ctx.kind.is_async else max(0.0, ctx.lease_left)
+        if ctx.cut is None:
+            return self._failed(ctx, RuntimeError("the function was cancelled from inside"))
+        if ctx.cut == "deadline" and ctx.job.handed_back < HAND_BACKS:
+            return HandedBack(began=True, delay_seconds=runs_on)
+        said = (
+            f"it did not end within {ctx.kind.timeout_seconds:g} s"
+            if ctx.cut == "timeout"
+            else "it did not end inside a tick"
+        )
+        return self._failed(
+            ctx, TimeoutError(said), public=said, retry_seconds=max(self._retry_seconds(ctx), runs_on) if runs_on else None
+        )
+
+    def _misfit(self, ctx: Context, error: PayloadError) -> Outcome:
+        """A payload that does not fit is tried once more, after a rolling deploy had time to end; then it is dead (P14)."""
+        text = self._text(error)
+        if ctx.job.attempt > 1:
+            return Dead(text, "the payload does not fit its kind", "crontick:payload")
+        return Failed(text, "the payload does not fit its kind", _MISFIT_RETRY_SECONDS, "crontick:payload")
+
+    def _retry_seconds(self, ctx: Context) -> float:
+        return delay_seconds(ctx.kind.backoff, ctx.job.attempt)
+
+    def _text(self, error: BaseException) -> str:
+        return texts.storable(self._redact(texts.describe(error)), limit=ERROR_CHARACTERS)
+
+
+def ended(ctx: Context, outcome: Outcome) -> Ending:
+    """The ending, with what is known of each marker: never entered is free, entered and not left is in doubt."""
+    completed = ctx.completing
+    if not ctx.marks and ctx.job.marker_state != "reserved":
+        return Ending(ctx, outcome, (), completed)
+    marks = tuple(mark or Mark(ctx.kind.name, key, "in_doubt") for key, mark in ctx.marks.items())
+    own = ctx.job.marker
+    if own is not None and ctx.job.marker_state == "reserved" and own not in ctx.marks:
+        marks += (Mark(ctx.kind.name, own, "free"),)
+    doubt = next((mark for mark in marks if mark.state == "in_doubt"), None)
+    if doubt is not None and not isinstance(outcome, Succeeded | Dead):
+        if ctx.kind.in_doubt == "park":
+            because = getattr(outcome, "error", "it was cut off")
+            outcome = Dead(f'in doubt: nobody knows whether "{doubt.key}" was sent ({because})', "in doubt", "crontick:in-doubt")
+        elif ctx.kind.in_doubt == "skip":
+            outcome = Succeeded(duplicate=True)
+    return Ending(ctx, outcome, marks, completed)
+
+
+def _before(ctx: Context) -> Outcome | None:
+    """What the claim's look at the marker decides before the function is called (P20)."""
+    job, policy = ctx.job, ctx.kind.in_doubt
+    match job.marker_state:
+        case "sent":
+            return Succeeded(duplicate=True, note=f"sent before by job {job.marker_job}")
+        case "taken":
+            return Snoozed(job.marker_seconds or 1.0)
+        case "in_doubt" if policy == "park":
+            said = f'in doubt: job {job.marker_job} left "{job.marker}", and nobody knows whether it was sent'
+            return Dead(said, "in doubt", "crontick:in-doubt")
+        case "in_doubt" if policy == "skip":
+            return Succeeded(duplicate=True, note=f"in doubt since job {job.marker_job}; the policy is to skip")
+    return None
+
+
+def _with_result(value: object) -> Succeeded:
+    try:
+        text = encode_json(value)
+    except PayloadError as error:
+        raise ValueError(f"the result is refused: {error}") from None
+    if len(text) > PAYLOAD_BYTES:
+        raise ValueError(f"the result has {len(text)} bytes, {PAYLOAD_BYTES} are allowed: store it and return a reference")
+    return Succeeded(text)
+
+
+def _public(ctx: Context, error: BaseException) -> str:
+    """An error in crontick's own words: the kinds that ship choose theirs, of all others only the class is told (P31)."""
+    if ctx.kind.function.__module__.startswith("crontick.jobs.kinds.") and isinstance(error, Permanent | Retry):
+        return texts.storable(error.reason, limit=200)
+    return type(error).__name__

@@ -1,0 +1,82 @@
+"""The tables of ``crontick.toml`` as types."""
+
+from datetime import timedelta
+from typing import Annotated
+
+import msgspec
+from msgspec import Meta
+
+from crontick.jobs.kinds.settings import EmailSettings, HttpSettings, WebhookEndpoint
+from crontick.jobs.request import Name
+
+Attempts = Annotated[int, Meta(ge=1, le=100)]
+Priority = Annotated[int, Meta(ge=-100, le=100)]
+
+
+class ReminderSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """``[[reminder]]``: whom to remind of what comes up, ``lead`` before it (DESIGN section 9)."""
+
+    name: Name
+    lead: timedelta
+    kind: Name
+    query: Annotated[str, Meta(min_length=1)]
+    late: timedelta | None = None
+    queue: Name | None = None
+    priority: Priority = 10
+
+    def __post_init__(self) -> None:
+        if self.lead <= timedelta(0):
+            raise ValueError("lead must be longer than nothing")
+        if self.late is not None and not timedelta(0) <= self.late <= self.lead:
+            raise ValueError("late must not be longer than lead: nothing is sent after the item's own moment")
+
+
+class Exponential(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """``backoff = { base = "1m", factor = 2, cap = "6h" }``."""
+
+    base: timedelta
+    factor: Annotated[float, Meta(ge=1, le=10)] = 2
+    cap: timedelta = timedelta(hours=24)
+
+
+class KindSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """``[kinds.NAME]``: what the operator says otherwise than the kind's author."""
+
+    queue: Name | None = None
+    priority: Priority | None = None
+    timeout: timedelta | None = None
+    needs: timedelta | None = None
+    max_attempts: Attempts | None = None
+    backoff: Annotated[tuple[timedelta, ...], Meta(min_length=1)] | Exponential | None = None
+
+    def __post_init__(self) -> None:
+        for name in ("timeout", "needs"):
+            length = getattr(self, name)
+            if length is not None and not timedelta(0) < length <= timedelta(seconds=900):
+                raise ValueError(f"{name} must be longer than nothing and at most 900 s, the longest tick")
+        if isinstance(self.backoff, tuple) and any(delay < timedelta(0) for delay in self.backoff):
+            raise ValueError("backoff must not go back in time")
+
+
+class Retention(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """``[retention]``: how long what is finished is kept (DESIGN section 9)."""
+
+    succeeded: timedelta = timedelta(days=7)
+    dead: timedelta = timedelta(days=90)
+    ticks: timedelta = timedelta(days=30)
+
+    def __post_init__(self) -> None:
+        if min(self.succeeded, self.dead, self.ticks) < timedelta(hours=1):
+            raise ValueError('an hour is the least: write "7d", for a bare number counts seconds')
+
+
+class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """The whole file; without one, the defaults."""
+
+    email: EmailSettings | None = None
+    webhook_endpoint: tuple[WebhookEndpoint, ...] = ()
+    http: HttpSettings = msgspec.field(default_factory=HttpSettings)
+    reminder: tuple[ReminderSettings, ...] = ()
+    kinds: dict[str, KindSettings] = msgspec.field(default_factory=dict)
+    retention: Retention = msgspec.field(default_factory=Retention)
+    strict_kinds: bool = False

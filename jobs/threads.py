@@ -1,0 +1,71 @@
+"""Sync functions run on daemon threads of our own, one a seat: a thread cannot be stopped, so it must not hold the process."""
+
+import asyncio
+import contextvars
+import queue
+import threading
+from collections.abc import Callable
+from typing import Any, TypeAlias
+
+__all__ = ["Threads"]
+
+_Task: TypeAlias = tuple[Callable[[], Any], "asyncio.Future[Any]", asyncio.AbstractEventLoop, contextvars.Context]
+
+
+class Threads:
+    """Idle daemon threads, and more of them when none is idle. Never asyncio's executor, which joins its threads at exit."""
+
+    def __init__(self) -> None:
+        self._idle: list[queue.SimpleQueue[_Task | None]] = []
+
+    async def run(self, function: Callable[[], Any]) -> Any:
+        """The function's value, or what it raised. Cancelled, it returns at once and the thread runs on, unheard."""
+        loop = asyncio.get_running_loop()
+        future: asyncio.Future[Any] = loop.create_future()
+        inbox = self._idle.pop() if self._idle else self._start()
+        inbox.put((function, future, loop, contextvars.copy_context()))
+        try:
+            value = await future
+        except asyncio.CancelledError:
+            inbox.put(None)  # whatever it is doing, it takes nothing more
+            raise
+        except BaseException:
+            self._idle.append(inbox)
+            raise
+        self._idle.append(inbox)
+        return value
+
+    def close(self) -> None:
+        """Let the idle threads end."""
+        for inbox in self._idle:
+            inbox.put(None)
+        self._idle.clear()
+
+    def _start(self) -> "queue.SimpleQueue[_Task | None]":
+        inbox: queue.SimpleQueue[_Task | None] = queue.SimpleQueue()
+        threading.Thread(target=_work, args=(inbox,), daemon=True, name="crontick-function").start()
+        return inbox
+
+
+def _work(inbox: "queue.SimpleQueue[_Task | None]") -> None:
+    while (task := inbox.get()) is not None:
+        function, future, loop, context = task
+        try:
+            value, error = context.run(function), None
+        except BaseException as raised:  # noqa: BLE001 (whatever it is, it belongs to the caller)
+            value, error = None, raised
+        try:
+            loop.call_soon_threadsafe(_deliver, future, value, error)
+        except RuntimeError:
+            return  # the loop is closed: nobody waits any more
+
+
+def _deliver(future: "asyncio.Future[Any]", value: Any, error: BaseException | None) -> None:
+    if future.done():
+        return
+    if error is None:
+        future.set_result(value)
+    elif isinstance(error, StopIteration):
+        future.set_exception(RuntimeError("the function raised StopIteration"))
+    else:
+        future.set_exception(error)

@@ -1,0 +1,13 @@
+"""Why no tick can run just now, and when to call again."""
+
+
+class Unavailable(Exception):
+    """Nothing ran and nothing was lost: the database is out of reach or waking, or schema and code disagree.
+
+    ``reason`` is a sentence in crontick's own words, without the database's text (P31).
+    """
+
+    def __init__(self, reason: str, *, retry_after_seconds: int = 30) -> None:
+        super().__init__(reason)
+        self.reason = reason
+        self.retry_after_seconds = retry_after_seconds

@@ -1,0 +1,3 @@
+-- running -> how each attempt ended.
+select s.lost, s.held, s.already
+from crontick.settle(%(opening)s, %(ids)s, %(claims)s, %(results)s, %(endings)s, %(progress)s) as s
