@@ -7,18 +7,12 @@ from pathlib import Path
 from typing import Any, Final
 
 import msgspec
-
 from crontick.jobs import toml_lines
 from crontick.jobs.fit import Fault, fit, suggestion
-from crontick.jobs.sections import (
-    Config,
-    EmailSettings,
-    HttpSettings,
-    KindSettings,
-    ReminderSettings,
-    Retention,
-    WebhookEndpoint,
-)
+from crontick.jobs.kinds.settings import EmailSettings, HttpSettings, WebhookEndpoint
+from crontick.jobs.sections import Config, KindSettings, ReminderSettings, Retention
+
+__all__ = ["Config", "ConfigError", "load_config", "read_config"]
 
 LATER: Final = frozenset(
     {"schedule", "report", "sql_job", "queues", "limits", "alerts", "heartbeat", "wake", "fan_out", "api"}
@@ -112,7 +106,7 @@ def _kind(name: str, given: Any, faults: list[Fault]) -> KindSettings | None:
 
 def _check_kinds(given: dict[str, Any], kinds: Collection[str], faults: list[Fault]) -> None:
     """Every kind that the file names is one that this deployment knows."""
-    named = [(("kinds", name), name) for name in _tables(given.get("kinds"))]
+    named: list[tuple[toml_lines.Path, object]] = [(("kinds", name), name) for name in _tables(given.get("kinds"))]
     for nth, reminder in enumerate(_array(given.get("reminder"))):
         named.append((("reminder", nth, "kind"), reminder.get("kind")))
     for path, name in named:

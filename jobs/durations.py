@@ -15,3 +15,10 @@ def duration(text: str) -> timedelta:
     if length is None or length > LONGEST:
         raise ValueError(f"{text!r} is not a length of time: write 45s, 90m, 24h or 7d")
     return length
+
+
+def seconds(number: float) -> timedelta:
+    """A bare number where its unit is understood; raises ``ValueError`` as ``duration`` does."""
+    if not 0 <= number <= LONGEST.total_seconds():
+        raise ValueError(f"{number!r} is not a number of seconds")
+    return timedelta(seconds=number)

@@ -1,18 +1,20 @@
 """Fits data read from a file to a type, collecting every fault with its path instead of stopping at the first."""
 
 import re
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import timedelta
 from difflib import get_close_matches
-from typing import Any, NamedTuple, TypeVar
+from typing import Annotated, Any, Final, NamedTuple, TypeVar
 
 import msgspec
+from crontick.jobs.durations import duration, seconds
+from crontick.jobs.toml_lines import Path
 from msgspec import inspect
 
-from crontick.jobs.durations import duration
-from crontick.jobs.toml_lines import Path
-
 S = TypeVar("S", bound=msgspec.Struct)
+SECONDS: Final = {"a bare number is": "seconds"}
+Seconds = Annotated[timedelta, msgspec.Meta(extra=SECONDS)]
+"""A length of time that may also be a bare number, which counts seconds."""
 
 
 class Fault(NamedTuple):
@@ -24,14 +26,15 @@ class Fault(NamedTuple):
 
 def fit(given: dict[str, Any], wanted: type[S], at: Path, faults: list[Fault]) -> S | None:
     """The struct, or None when ``faults`` has grown."""
-    before = len(faults)
+    told = len(faults)
     readable = _readable(given, inspect.type_info(wanted), at, faults)
-    for name, value in readable.items():
-        if fault := _fault({name: value}, wanted, at, field=name):
+    unreadable = {fault.path[len(at)] for fault in faults[told:]}
+    for name in readable.keys() - unreadable:
+        if fault := _fault({name: readable[name]}, wanted, at, field=name):
             faults.append(fault)
-    if len(faults) == before and (fault := _fault(readable, wanted, at)):
+    if len(faults) == told and (fault := _fault(readable, wanted, at)):
         faults.append(fault)
-    return msgspec.convert(readable, wanted) if len(faults) == before else None
+    return msgspec.convert(readable, wanted) if len(faults) == told else None
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:
@@ -44,30 +47,44 @@ def _readable(given: Any, wanted: inspect.Type, at: Path, faults: list[Fault]) -
     """The data with its lengths of time read and the names that nobody knows told and taken out."""
     match wanted, given:
         case inspect.UnionType(), _:
-            for arm in wanted.types:
-                if isinstance(arm, _TAKES.get(type(given), ())):
-                    return _readable(given, arm, at, faults)
+            arms = [arm for arm in wanted.types if isinstance(arm, _TAKES.get(type(given), ()))]
+            return _readable(given, arms[0], at, faults) if arms else given
         case inspect.StructType(), dict():
-            fields = {field.encode_name: field.type for field in wanted.fields}
-            for name in given.keys() - fields.keys():
-                faults.append(Fault((*at, name), f"there is no {name}{suggestion(name, fields)}"))
-            known = given.items() if given.keys() <= fields.keys() else [kv for kv in given.items() if kv[0] in fields]
-            return {name: _readable(value, fields[name], (*at, name), faults) for name, value in known}
+            return _known(given, {field.encode_name: field.type for field in wanted.fields}, at, faults)
         case ((inspect.ListType() | inspect.VarTupleType()), list()):
             return [_readable(value, wanted.item_type, (*at, nth), faults) for nth, value in enumerate(given)]
-        case inspect.TimeDeltaType(), str():
-            try:
+        case inspect.Metadata(), _ if not (wanted.extra == SECONDS and isinstance(given, int | float)):
+            return _readable(given, wanted.type, at, faults)
+    return _length(given, wanted, at, faults)
+
+
+def _known(given: dict[str, Any], fields: dict[str, inspect.Type], at: Path, faults: list[Fault]) -> dict[str, Any]:
+    unknown = given.keys() - fields.keys()
+    faults += [Fault((*at, name), f"there is no {name}{suggestion(name, fields)}") for name in unknown]
+    known = given.keys() & fields.keys()
+    return {name: _readable(given[name], fields[name], (*at, name), faults) for name in known}
+
+
+def _length(given: Any, wanted: inspect.Type, at: Path, faults: list[Fault]) -> Any:
+    try:
+        match wanted, given:
+            case inspect.Metadata(), int() | float():
+                return seconds(given)
+            case inspect.TimeDeltaType(), str():
                 return duration(given)
-            except ValueError as error:
-                faults.append(Fault(at, str(error)))
-                return timedelta(seconds=1)
+            case inspect.TimeDeltaType(), int() | float():
+                faults.append(Fault(at, f"{given} has no unit: write {given}s, {given}m, {given}h or {given}d"))
+    except ValueError as error:
+        faults.append(Fault(at, str(error)))
     return given
 
 
-_TAKES: dict[type, tuple[type[inspect.Type], ...]] = {
+_TAKES: Final[dict[type, tuple[type[inspect.Type], ...]]] = {
     dict: (inspect.StructType,),
     list: (inspect.ListType, inspect.VarTupleType),
-    str: (inspect.TimeDeltaType,),
+    str: (inspect.TimeDeltaType, inspect.Metadata),
+    int: (inspect.TimeDeltaType, inspect.Metadata),
+    float: (inspect.TimeDeltaType, inspect.Metadata),
 }
 
 

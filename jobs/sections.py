@@ -4,10 +4,10 @@ from datetime import timedelta
 from typing import Annotated
 
 import msgspec
-from msgspec import Meta
-
+from crontick.jobs.fit import Seconds
 from crontick.jobs.kinds.settings import EmailSettings, HttpSettings, WebhookEndpoint
 from crontick.jobs.request import Name
+from msgspec import Meta
 
 Attempts = Annotated[int, Meta(ge=1, le=100)]
 Priority = Annotated[int, Meta(ge=-100, le=100)]
@@ -34,9 +34,9 @@ class ReminderSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, 
 class Exponential(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """``backoff = { base = "1m", factor = 2, cap = "6h" }``."""
 
-    base: timedelta
+    base: Seconds
     factor: Annotated[float, Meta(ge=1, le=10)] = 2
-    cap: timedelta = timedelta(hours=24)
+    cap: Seconds = timedelta(hours=24)
 
 
 class KindSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -44,18 +44,16 @@ class KindSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_o
 
     queue: Name | None = None
     priority: Priority | None = None
-    timeout: timedelta | None = None
-    needs: timedelta | None = None
+    timeout: Seconds | None = None
+    needs: Seconds | None = None
     max_attempts: Attempts | None = None
-    backoff: Annotated[tuple[timedelta, ...], Meta(min_length=1)] | Exponential | None = None
+    backoff: Annotated[tuple[Seconds, ...], Meta(min_length=1)] | Exponential | None = None
 
     def __post_init__(self) -> None:
         for name in ("timeout", "needs"):
             length = getattr(self, name)
             if length is not None and not timedelta(0) < length <= timedelta(seconds=900):
                 raise ValueError(f"{name} must be longer than nothing and at most 900 s, the longest tick")
-        if isinstance(self.backoff, tuple) and any(delay < timedelta(0) for delay in self.backoff):
-            raise ValueError("backoff must not go back in time")
 
 
 class Retention(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -67,7 +65,7 @@ class Retention(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
 
     def __post_init__(self) -> None:
         if min(self.succeeded, self.dead, self.ticks) < timedelta(hours=1):
-            raise ValueError('an hour is the least: write "7d", for a bare number counts seconds')
+            raise ValueError("an hour is the least that anything is kept")
 
 
 class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

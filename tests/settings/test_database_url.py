@@ -3,7 +3,6 @@
 import re
 
 import pytest
-
 from crontick.jobs.database_url import libpq_url
 
 

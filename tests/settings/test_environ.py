@@ -5,7 +5,6 @@ from dataclasses import fields
 from pathlib import Path
 
 import pytest
-
 from crontick.jobs.settings import VARIABLES, Settings, SettingsError
 
 CRON = "3f9b1c0de7a24586b1f0"

@@ -4,7 +4,6 @@ import json
 from datetime import UTC, datetime
 
 import pytest
-
 from crontick.jobs.request import RANGES, BadRequest, OutOfRange, TickRequest, parse
 
 

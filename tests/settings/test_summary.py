@@ -3,7 +3,6 @@
 from datetime import datetime, timedelta, timezone
 
 import msgspec
-
 from crontick.jobs.summary import Fired, Summary, Trouble, WouldRun
 
 

@@ -1,0 +1,104 @@
+"""The routes, as an ASGI application."""
+
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager, nullcontext
+from typing import Any, Final
+
+from crontick.handler import health
+from crontick.handler.auth import digests
+from crontick.handler.body import HungUp
+from crontick.handler.logs import log
+from crontick.handler.problem import FAULT, NOT_FOUND, Problem
+from crontick.handler.shutdown import asked_by_sigterm
+from crontick.handler.tick_door import RunTick, TickDoor
+from crontick.jobs.settings import Settings
+from starlette.routing import Route, Router
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.websockets import WebSocketClose
+
+TICK_PATHS: Final = ("/cron/tick", "/api/cron/tick")
+
+
+def create_app(
+    settings: Settings,
+    *,
+    run_tick: RunTick,
+    check_ready: health.CheckReady,
+    retire: Callable[[], None] | None = None,
+) -> ASGIApp:
+    """The application; making it makes no connection and starts nothing.
+
+    ``retire`` ends the process, for one that is all ours: its loop is then watched, and SIGTERM stops a running tick.
+    A route whose secret is not set does not exist.
+    """
+    prefix = settings.prefix or ""
+    door = TickDoor(settings, run_tick=run_tick, retire=retire)
+    routes = [Route(f"{prefix}/healthz", _Raw(health.alive))]
+    if settings.cron_secrets:
+        routes += [Route(path, door) for path in TICK_PATHS]
+    if readers := digests(settings.cron_secrets + settings.admin_secrets):
+        routes.append(Route(f"{prefix}/readyz", _Raw(health.ready(check_ready, readers))))
+
+    @asynccontextmanager
+    async def lifespan(_: Any) -> AsyncIterator[None]:
+        with asked_by_sigterm(door.stop) if retire else nullcontext():
+            yield
+            await door.finish()
+
+    router = Router(routes, redirect_slashes=False, default=_not_found, lifespan=lifespan)
+    return _with_problems(router)
+
+
+class _Raw:
+    """An endpoint that Starlette calls as an ASGI application, for every method: a function it would wrap."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self._app(scope, receive, send)
+
+
+async def _not_found(scope: Scope, receive: Receive, send: Send) -> None:
+    if scope["type"] == "websocket":
+        await WebSocketClose()(scope, receive, send)
+        return
+    raise Problem(NOT_FOUND, f"the tick is at {TICK_PATHS[0]}, and no path here ends in a slash")
+
+
+def _with_problems(app: ASGIApp) -> ASGIApp:
+    """Every error as a problem; no exception reaches the server, which would log it as it is."""
+
+    async def answer(scope: Scope, receive: Receive, send: Send) -> None:
+        if scope["type"] != "http":
+            await app(scope, receive, send)
+            return
+        started = False
+
+        async def watched_send(message: Message) -> None:
+            nonlocal started
+            started = True
+            await send(message)
+
+        try:
+            await app(scope, receive, watched_send)
+        except HungUp:
+            return
+        except Problem as problem:
+            await _answer(problem, scope, receive, send)
+        except Exception:
+            # The last net: a server would log the exception as it is, with whatever secret its text holds.
+            log.exception("a request failed")
+            if not started:
+                fault = Problem(FAULT, "this is a fault of crontick: its log has the traceback")
+                await _answer(fault, scope, receive, send)
+
+    return answer
+
+
+async def _answer(problem: Problem, scope: Scope, receive: Receive, send: Send) -> None:
+    response = problem.response()
+    if scope["http_version"].startswith("1."):
+        # Its body may not have been read: without this the server would wait for the rest of it.
+        response.headers["connection"] = "close"
+    await response(scope, receive, send)

@@ -1,0 +1,66 @@
+"""Errors as RFC 9457 describes them, each of a type that the runbook explains."""
+
+from typing import Final, NamedTuple
+
+import msgspec
+from starlette.responses import Response
+
+RUNBOOK: Final = "https://github.com/crontick/crontick/blob/main/docs/runbook.md"
+
+
+class Type(NamedTuple):
+    """A kind of problem: its section of the runbook, its status and its title."""
+
+    anchor: str
+    status: int
+    title: str
+
+
+UNAUTHORIZED: Final = Type("unauthorized", 401, "The token is missing or wrong")
+TOKEN_IN_URL: Final = Type("token-in-url", 401, "A token must not stand in a URL")
+NOT_FOUND: Final = Type("not-found", 404, "There is nothing at this path")
+METHOD_NOT_ALLOWED: Final = Type("method-not-allowed", 405, "This path takes another method")
+NOT_JSON: Final = Type("not-json", 400, "The body is not a JSON object")
+OUT_OF_RANGE: Final = Type("out-of-range", 422, "A field is unknown or out of range")
+BODY_LATE: Final = Type("body-late", 408, "The body took too long")
+BODY_TOO_LARGE: Final = Type("body-too-large", 413, "The body is too large")
+BODY_ENCODED: Final = Type("body-encoded", 415, "The body is compressed")
+UNAVAILABLE: Final = Type("unavailable", 503, "No tick can run just now")
+FAULT: Final = Type("fault", 500, "crontick itself failed")
+TYPES: Final = (
+    UNAUTHORIZED,
+    TOKEN_IN_URL,
+    NOT_FOUND,
+    METHOD_NOT_ALLOWED,
+    NOT_JSON,
+    OUT_OF_RANGE,
+    BODY_LATE,
+    BODY_TOO_LARGE,
+    BODY_ENCODED,
+    UNAVAILABLE,
+    FAULT,
+)
+
+
+class Problem(Exception):
+    """Ends a request with an error; ``detail`` says what to do."""
+
+    def __init__(self, type_: Type, detail: str, headers: dict[str, str] | None = None) -> None:
+        super().__init__(detail)
+        self.type = type_
+        self.detail = detail
+        self.headers = headers or {}
+
+    def response(self) -> Response:
+        body = {
+            "type": f"{RUNBOOK}#{self.type.anchor}",
+            "title": self.type.title,
+            "status": self.type.status,
+            "detail": self.detail,
+        }
+        return Response(
+            msgspec.json.encode(body),
+            self.type.status,
+            headers={"cache-control": "no-store", **self.headers},
+            media_type="application/problem+json",
+        )

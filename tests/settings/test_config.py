@@ -1,0 +1,169 @@
+"""``crontick.toml`` is checked whole, and each fault is told with its line."""
+
+from datetime import timedelta
+from pathlib import Path
+
+import pytest
+from crontick.jobs.config import ConfigError, load_config, read_config
+from crontick.jobs.sections import Config, Exponential
+
+GOOD = '''
+strict_kinds = true
+
+[email]
+provider = "smtp"
+url_env = "SMTP_URL"
+from = "Acme <hi@acme.example>"
+
+[[reminder]]
+name = "booking_24h"
+lead = "24h"
+kind = "send_email"
+query = """
+select b.id as item   -- [not a table]
+name = "not a key"
+"""
+
+[[reminder]]
+name = "booking_1h"
+lead = "90m"
+late = "45s"
+kind = "send_email"
+priority = 20
+query = 'select 1'
+
+[kinds.resize_image]
+queue = "slow"
+priority = -10
+timeout = 20
+needs = "5s"
+max_attempts = 3
+backoff = [60, "5m", "2h"]
+
+[kinds."sync.crm"]
+backoff = { base = "1m", factor = 3, cap = "6h" }
+
+[retention]
+succeeded = "3d"
+
+[http]
+allow = ["crm.internal"]
+'''
+
+
+def faults(text: str, **options: object) -> tuple[str, ...]:
+    with pytest.raises(ConfigError) as raised:
+        read_config(text, **options)  # type: ignore[arg-type]
+    return raised.value.sentences
+
+
+def test_no_file_is_the_defaults() -> None:
+    config = load_config(None)
+    assert config == Config() == read_config("")
+    assert config.retention.succeeded == timedelta(days=7)
+    assert config.strict_kinds is False
+
+
+def test_a_whole_file_is_read() -> None:
+    config = read_config(GOOD, kinds={"send_email", "resize_image", "sync.crm"})
+    assert config.strict_kinds is True
+    assert [(reminder.lead, reminder.late) for reminder in config.reminder] == [
+        (timedelta(hours=24), None),
+        (timedelta(minutes=90), timedelta(seconds=45)),
+    ]
+    assert config.reminder[0].priority == 10
+    resize = config.kinds["resize_image"]
+    assert (resize.timeout, resize.needs) == (timedelta(seconds=20), timedelta(seconds=5))
+    assert resize.backoff == (timedelta(minutes=1), timedelta(minutes=5), timedelta(hours=2))
+    assert config.kinds["sync.crm"].backoff == Exponential(base=timedelta(minutes=1), factor=3, cap=timedelta(hours=6))
+    assert config.retention.succeeded == timedelta(days=3)
+    assert config.http.allow == ("crm.internal",)
+
+
+def test_every_fault_is_told_with_its_line_in_the_order_of_the_file() -> None:
+    text = GOOD.replace('lead = "24h"', "lead = 24").replace("priority = 20", "priority = 200\nprioritty = 1")
+    text = text.replace("max_attempts = 3", "max_attempts = 0").replace('url_env = "SMTP_URL"', 'url = "smtp://x"')
+    told = faults(text)
+    assert [int(sentence.split(":")[1]) for sentence in told] == [6, 11, 23, 24, 32]
+
+
+def test_an_unknown_name_has_a_suggestion() -> None:
+    told = faults('[[reminder]]\nname = "a"\nlead = "1h"\nkind = "x"\nquerry = "select 1"\n[retentoin]\n')
+    assert told == (
+        "crontick.toml:5: reminder.querry: there is no querry (did you mean query?)",
+        "crontick.toml:6: retentoin: there is no such table or setting (did you mean retention?)",
+    )
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        ("a = \n", "crontick.toml:1: Invalid value"),
+        ("x = 1\n\n[y\n", "crontick.toml:3: "),
+        ('x = """', "crontick.toml: "),
+        ("strict_kinds = 1", "strict_kinds: must be true or false"),
+        ("[reminder]\nname='a'", "must be an array of tables: write [[reminder]]"),
+        ("reminder = 3", "must be an array of tables: write [[reminder]]"),
+        ("reminder = [1]", "must be an array of tables: write [[reminder]]"),
+        ("[[email]]", "must be a table: write [email]"),
+        ("kinds = 3", "must be a table: write [kinds]"),
+        ("[kinds]\nx = 3", "must be a table: write [kinds.x]"),
+        ('[kinds.x]\nurl = "https://acme.example"', "kinds at a URL are not yet in this version"),
+        ("[kinds.x]\ntimeout = 0", "timeout must be longer than nothing"),
+        ("[kinds.x]\ntimeout = 901", "at most 900 s"),
+        ("[kinds.x]\nbackoff = []", "crontick.toml:2: kinds.x.backoff"),
+        ("[kinds.x]\nbackoff = [-1]", "-1 is not a number of seconds"),
+        ("[kinds.x]\ntimeout = nan", "nan is not a number of seconds"),
+        ("[kinds.x]\nbackoff = ['1 minute']", "'1 minute' is not a length of time: write 45s, 90m, 24h or 7d"),
+        ("[kinds.x]\nqueue = 'Mail'", "crontick.toml:2: kinds.x.queue"),
+        ("[kinds.x]\nneeds = '99999999d'", "is not a length of time"),
+        ("[retention]\nsucceeded = 7", "retention.succeeded: 7 has no unit: write 7s, 7m, 7h or 7d"),
+        ("[retention]\nticks = '30s'", "an hour is the least"),
+        ("[http]\nallow = 'x'", "crontick.toml:2: http.allow"),
+        ("[[schedule]]\nname = 'x'", "crontick.toml:1: schedule: not yet in this version"),
+        ("[alerts]", "alerts: not yet in this version"),
+    ],
+)
+def test_what_is_wrong_is_told(text: str, said: str) -> None:
+    assert any(said in sentence for sentence in faults(text)), faults(text)
+
+
+REMINDER = '[[reminder]]\nname = "a"\nlead = "24h"\nkind = "send_email"\nquery = "select 1"\n'
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (REMINDER + 'late = "25h"\n', "late must not be longer than lead"),
+        (REMINDER.replace('"24h"', '"0s"'), "lead must be longer than nothing"),
+        (REMINDER.replace('query = "select 1"\n', ""), "missing required field `query`"),
+        (REMINDER + REMINDER, "crontick.toml:7: reminder.name: a was there before"),
+        (REMINDER + "quiet_hours = '22-7'\n", "there is no quiet_hours"),
+    ],
+)
+def test_a_reminder_that_cannot_work_is_told(text: str, said: str) -> None:
+    assert any(said in sentence for sentence in faults(text)), faults(text)
+
+
+def test_a_kind_that_this_deployment_lacks_is_told_where_it_is_named() -> None:
+    text = REMINDER + "[kinds.resize_imgae]\npriority = 1\n"
+    assert faults(text, kinds={"resize_image"}) == (
+        "crontick.toml:4: reminder.kind: this deployment has no kind send_email: name its module in CRONTICK_MODULES",
+        "crontick.toml:6: kinds.resize_imgae: this deployment has no kind resize_imgae (did you mean resize_image?)",
+    )
+
+
+def test_a_file_that_is_no_text_is_told(tmp_path: Path) -> None:
+    path = tmp_path / "crontick.toml"
+    path.write_bytes(b"\xff\xfe")
+    with pytest.raises(ConfigError, match="cannot be read as text in UTF-8"):
+        load_config(path)
+    with pytest.raises(ConfigError, match="FileNotFoundError"):
+        load_config(tmp_path / "none.toml")
+
+
+def test_the_name_of_the_file_stands_before_the_line(tmp_path: Path) -> None:
+    path = tmp_path / "other.toml"
+    path.write_text("strict_kinds = 0")
+    with pytest.raises(ConfigError, match=r"other\.toml:1: strict_kinds"):
+        load_config(path)
