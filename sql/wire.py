@@ -57,11 +57,9 @@ def _text(value: Value) -> bytes | None:
             return str(value).encode()
         case datetime.datetime():
             return value.isoformat().encode()
-    return ("{" + ",".join(_element(item) for item in value) + "}").encode()
-
-
-def _element(item: int | str) -> str:
-    return str(item) if isinstance(item, int) else f'"{item.translate(_QUOTED)}"'
+    if value and isinstance(value[0], str):
+        return ("{" + ",".join(f'"{item.translate(_QUOTED)}"' for item in map(str, value)) + "}").encode()
+    return ("{" + ",".join(map(str, value)) + "}").encode()
 
 
 async def trip(

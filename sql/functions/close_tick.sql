@@ -28,19 +28,24 @@ declare
     v_tick bigint;
     v_lanes crontick.lane [];
     v_paused text [];
+    v_claimed boolean;
 begin
     select t.id, t.parked into v_tick, parked from crontick.ticks as t where t.opening = p_opening;
-    v_paused := array(select p.name from crontick.pauses as p where p.what = 'queue');
-    v_lanes := array(select l from crontick.lanes(v_now, p_queues, v_paused) as l);
+    select true, c.more into v_claimed, more from crontick.claims as c where c.claim = p_claim;
+    if more is null then
+        v_paused := array(select p.name from crontick.pauses as p where p.what = 'queue');
+        v_lanes := array(select l from crontick.lanes(v_now, p_queues, v_paused) as l);
+        more := cardinality(v_lanes) > 0;
+    end if;
+    more := more and p_jobs is null;
     cancels := array(
         select r.job
         from crontick.cancel_requests as r
         join crontick.unfinished_jobs as j on j.id = r.job
         where j.claimed_by = v_tick and j.status = 'running'
     );
-    more := cardinality(v_lanes) > 0 and p_jobs is null;
     closed := p_running = 0
-        and not exists (select from crontick.claims as c where c.claim = p_claim)
+        and v_claimed is null
         and not (
             p_ask_again
             and (

@@ -21,13 +21,13 @@ declare
     v_endings crontick.ending [];
     v_count int;
 begin
-    -- Plain successes in one statement. A fresh claim leaves xmax at 0, so anything else means that somebody locked the row:
-    -- those go the careful way below. Reading xmax spares a row lock, and its WAL, for each job.
+    -- Plain successes in one statement. The claim's own lock leaves xmax equal to xmin (or 0), so anything else means that
+    -- somebody locked the row since: those go the careful way below. Reading xmax spares a row lock, and its WAL, a job.
     if cardinality(p_ids) > 0 then
         with ended as (
             delete from crontick.unfinished_jobs as j
             using unnest(p_ids, p_claims) as e (id, claim)
-            where j.id = e.id and j.claim = e.claim and j.status = 'running' and j.xmax = '0'::xid
+            where j.id = e.id and j.claim = e.claim and j.status = 'running' and (j.xmax = j.xmin or j.xmax = '0'::xid)
             returning j.*
         ),
         kept as (

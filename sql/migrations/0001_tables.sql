@@ -113,6 +113,7 @@ create table crontick.claims (
     tick bigint not null,
     lease_expires_at timestamptz not null,
     alone boolean not null,
+    more boolean,
     job_ids bigint [] not null
 ) with (fillfactor = 50, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_scale_factor = 0);
 create index claims_tick on crontick.claims (tick);
