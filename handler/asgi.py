@@ -8,7 +8,8 @@ from crontick.handler.app import create_app
 from crontick.handler.shutdown import retire
 from crontick.jobs.config import ConfigError
 from crontick.jobs.deployment import DeploymentError, load_deployment
-from crontick.jobs.process import check_ready, run_tick
+from crontick.jobs.process import run_tick
+from crontick.jobs.ready import check_ready
 from crontick.jobs.settings import Settings, SettingsError
 from starlette.types import ASGIApp
 

@@ -21,7 +21,7 @@ from crontick.jobs.summary import Summary
 from crontick.jobs.tick import tick
 from crontick.jobs.unavailable import Unavailable
 
-__all__ = ["process_jobs", "run_tick"]
+__all__ = ["process_jobs", "run_tick", "unavailable"]
 
 _MISSING_SCHEMA: Final = frozenset({"3F000", "42883", "42P01", "42703"})
 _KEEPER: Final = Keeper()
@@ -54,7 +54,7 @@ async def run_tick(
         summary = await tick(Exchanges(link, deployment, bounds, request), services, bounds, caller)
     except (psycopg.Error, OSError, TimeoutError) as error:
         link.drop()
-        raise _unavailable(error) from None
+        raise unavailable(error) from None
     finally:
         await services.close()
         await _KEEPER.keep(url, link, settings.keep_connection_seconds)
@@ -78,7 +78,7 @@ async def process_jobs(
     return await run_tick(deployment, asked)
 
 
-def _unavailable(error: BaseException) -> Unavailable:
+def unavailable(error: BaseException) -> Unavailable:
     """In crontick's own words: what libpq says quotes the URL with its password (P31, P36)."""
     state = getattr(error, "sqlstate", None)
     match state:
