@@ -36,6 +36,7 @@ class Services(Protocol):
 
     def http(self) -> "httpx.AsyncClient": ...
     def lend(self, ctx: "Context") -> "Lent": ...
+    async def not_wanted(self, job: Job) -> str | None: ...
     async def reserve(self, job: Job, kind: "Kind[Any]", key: str) -> tuple[str, int | None, float]: ...
 
 
@@ -177,6 +178,10 @@ class Context:
     def reserve(self, key: str) -> Coroutine[Any, Any, tuple[str, int | None, float]]:
         """Ask for a marker on the tick's connection; one trip for all calls that wait."""
         return self._services.reserve(self.job, self.kind, key)
+
+    async def not_wanted(self) -> str | None:
+        """Why this reminder must not go out any more; None for what is wanted (P23)."""
+        return await self._services.not_wanted(self.job)
 
     def check_lease(self) -> None:
         """Raises ``LeaseLost`` when this attempt may not act any more: it was cut off, or the process slept too long."""

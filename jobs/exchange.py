@@ -16,7 +16,7 @@ from crontick.jobs.deployment import Deployment
 from crontick.jobs.job import Job
 from crontick.jobs.link import Link
 from crontick.jobs.outcomes import Cancelled, Dead, Failed, HandedBack, Mark, Snoozed, Succeeded
-from crontick.jobs.remind import Found, ask_for_items, found_items
+from crontick.jobs.remind import ComingUp, Found, ask_for_items, coming_up
 from crontick.jobs.request import TickRequest
 from crontick.jobs.run import Ending
 from crontick.jobs.seats import Seats
@@ -43,6 +43,7 @@ class Opened:
     rescued: int
     late_seconds: float | None
     warnings: list[str]
+    opened_at: datetime
 
 
 @dataclass(slots=True)
@@ -78,11 +79,14 @@ class Exchanges:
         }
         self._known = deployment.known
         self._markers = deployment.markers_json()
+        kept = deployment.config.retention
+        self._retention = [kept.succeeded.total_seconds(), kept.dead.total_seconds(), kept.ticks.total_seconds()]
         self._asks = 0
         self._parked = 0
         self._known_deployment = True
         self._unsettled: list[Ending] = []
         self._found: list[Found] = []
+        self._coming = ComingUp()
         self.claimed = 0
         self.suspects = 0
         self.lease_sent_seconds = 0.0
@@ -123,11 +127,12 @@ class Exchanges:
         answers = await self._link.ask(build, patience_seconds=patience_seconds)
         _raise(answers[0])
         rows = answers[0].rows
-        tick, ran, reason, self._known_deployment, rescued, late, warnings = rows[1][0]
-        opened = Opened(tick, ran, reason, rescued, late, warnings)
+        tick, ran, reason, self._known_deployment, rescued, late, warnings, opened_at = rows[1][0]
+        opened = Opened(tick, ran, reason, rescued, late, warnings, opened_at)
         batch = self._batch(rows[2:], claim)
         if ran:
-            self._found = await found_items(self._deployment, reminders, answers[1:], opened.warnings)
+            self._coming = await coming_up(self._deployment.reminders, reminders, answers[1:], opened.warnings)
+            self._found = self._coming.found
             batch.closed = batch.closed and not self._found and self._known_deployment
         return opened, batch
 
@@ -271,6 +276,7 @@ class Exchanges:
             "stop_reason": stop or "empty",
             "ask_again": free > 0 and self._asks < _ASKS_AT_MOST,
             "parked": self._parked,
+            "retention_seconds": self._retention,
         }
         return [*statements, statement(query("close_tick"), {**filters, **closing})]
 
@@ -281,7 +287,10 @@ class Exchanges:
             self.claimed += len(jobs)
             self.suspects += sum(job.suspect for job in jobs)
         closed, more, self._parked, stop_reason, cancels, next_due_at, oldest = rows[-1][0]
-        return Batch(jobs, closed, more, stop_reason or "empty", next_due_at, oldest or 0.0, cancels)
+        more_items, next_item_at = self._coming.more, self._coming.next_at
+        if closed and next_item_at is not None:
+            next_due_at = min(next_due_at or next_item_at, next_item_at)
+        return Batch(jobs, closed, more or (closed and more_items), stop_reason or "empty", next_due_at, oldest or 0.0, cancels)
 
     def _stop_reason(self) -> StopReason | None:
         return self._bounds.exhausted(

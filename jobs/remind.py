@@ -1,18 +1,21 @@
 """What the opening asks of each reminder, and which of the items that came back are due, too late, or still to come."""
 
-from collections.abc import Sequence
-from dataclasses import dataclass
+import asyncio
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
-from typing import Any
+from typing import Any, Final
 
 import msgspec
 
-from crontick.jobs.deployment import Deployment
-from crontick.jobs.reminders import ITEMS_PER_TICK, SECONDS_PER_QUERY, Reminder, as_moment
+from crontick.jobs.payload import PayloadError, encode_json
+from crontick.jobs.reminders import ITEMS_PER_TICK, SECONDS_PER_QUERY, Item, Reminder, as_moment
 from crontick.sql import query
-from crontick.sql.wire import Answer, Segment, statement
+from crontick.sql.wire import Answer, Segment, encoded, statement
 
-__all__ = ["Found", "ask_for_items", "found_items"]
+__all__ = ["ComingUp", "Found", "ask_for_items", "coming_up"]
+
+_GENERATED_AT_MOST: Final = 1000
 
 
 @dataclass(frozen=True, slots=True)
@@ -22,64 +25,89 @@ class Found:
     row: dict[str, Any]
 
 
+@dataclass(slots=True)
+class ComingUp:
+    """All that the reminders found: what is due, whether there is more of it, and when the next item is."""
+
+    found: list[Found] = field(default_factory=list)
+    more: bool = False
+    next_at: datetime | None = None
+
+    def add(self, reminder: Reminder, item: Item, now: datetime) -> None:
+        due_at = reminder.due_at(item.item_at)
+        if due_at > now:
+            self.next_at = min(self.next_at or due_at, due_at)
+            return
+        last = reminder.last_moment(item.item_at)
+        self.found.append(
+            Found(
+                {
+                    "reminder": reminder.name,
+                    "item": item.item,
+                    "item_at": item.item_at.isoformat(),
+                    "kind": reminder.kind,
+                    "payload": msgspec.Raw(item.payload.encode()),
+                    "queue": reminder.queue,
+                    "priority": reminder.priority,
+                    "group_key": item.group_key,
+                    "expires_at": max(last, now + timedelta(seconds=1)).isoformat(),
+                    "late": last <= now,
+                }
+            )
+        )
+
+
 def ask_for_items(reminder: Reminder) -> Segment:
     """A segment of its own: a query that is wrong, fails or sleeps hurts nobody else."""
     bound = statement(query("bound_reminder"), {"statement_timeout_ms": str(int(SECONDS_PER_QUERY * 1000))})
     text = query("list_reminder_items").wire.replace(b"/*query*/", reminder.numbered_query().encode(), 1)
-    now = datetime.now(UTC)
-    return [
-        bound,
-        (
-            text,
-            [
-                now.isoformat().encode(),
-                (now + reminder.window()).isoformat().encode(),
-                reminder.name.encode(),
-                str(ITEMS_PER_TICK + 1).encode(),
-            ],
-        ),
-    ]
+    values = (reminder.window().total_seconds(), reminder.name, ITEMS_PER_TICK + 1)
+    return [bound, (text, [encoded(value) for value in values])]
 
 
-async def found_items(
-    deployment: Deployment, reminders: Sequence[Reminder], answers: Sequence[Answer], warnings: list[str]
-) -> list[Found]:
-    """What is to be enqueued; a reminder that went wrong is a warning, and stops no other."""
-    found: list[Found] = []
-    for reminder, answer in zip(reminders, answers, strict=True):
+async def coming_up(
+    all_reminders: Iterable[Reminder], asked: Sequence[Reminder], answers: Sequence[Answer], warnings: list[str]
+) -> ComingUp:
+    """What is to be enqueued; a reminder that goes wrong is a warning, and stops no other."""
+    coming = ComingUp()
+    for reminder, answer in zip(asked, answers, strict=True):
         if answer.error is not None:
             warnings.append(f"reminder {reminder.name}: its query failed (SQLSTATE {answer.error.sqlstate})")
             continue
+        rows = answer.rows[1]
         try:
-            found += _due(deployment, reminder, answer.rows[1])
+            items = [(Item(item=row[0], item_at=as_moment(row[1]), payload=row[2] or "{}", group_key=row[3]), row[4]) for row in rows]
         except ValueError as error:
             warnings.append(f"reminder {reminder.name}: {error}")
-    return found
-
-
-def _due(deployment: Deployment, reminder: Reminder, rows: list[tuple[Any, ...]]) -> list[Found]:
-    found = []
-    for item, item_at, payload, group_key, now in rows[:ITEMS_PER_TICK]:
-        moment = as_moment(item_at)
-        if reminder.due_at(moment) > now:
             continue
-        found.append(Found(_row(reminder, item, moment, now, payload, group_key)))
-    return found
+        for item, now in items[:ITEMS_PER_TICK]:
+            coming.add(reminder, item, now)
+        if len(items) > ITEMS_PER_TICK and reminder.due_at(items[-1][0].item_at) <= items[-1][1]:
+            coming.more = True
+    for reminder in all_reminders:
+        if reminder.items is not None:
+            await _generated(reminder, coming, warnings)
+    return coming
 
 
-def _row(
-    reminder: Reminder, item: str, moment: datetime, now: datetime, payload: str, group_key: str | None
-) -> dict[str, Any]:
-    last = reminder.last_moment(moment)
-    return {
-        "reminder": reminder.name,
-        "item": item,
-        "item_at": moment.isoformat(),
-        "kind": reminder.kind,
-        "payload": msgspec.Raw((payload or "{}").encode()),
-        "queue": reminder.queue,
-        "priority": reminder.priority,
-        "group_key": group_key,
-        "expires_at": max(last, now + timedelta(seconds=1)).isoformat(),
-        "late": last <= now,
-    }
+async def _generated(reminder: Reminder, coming: ComingUp, warnings: list[str]) -> None:
+    """Items of an async generator; those that have a record already are left out by the statement that enqueues them."""
+    now = datetime.now(UTC)
+    assert reminder.items is not None  # noqa: S101 (the caller asked)
+    try:
+        async with asyncio.timeout(SECONDS_PER_QUERY):
+            count = 0
+            async for item in reminder.items(now, now + reminder.window()):
+                payload = item.payload if isinstance(item.payload, str) else encode_json(item.payload)
+                moment = as_moment(item.item_at)
+                coming.add(reminder, Item(item=item.item, item_at=moment, payload=payload, group_key=item.group_key), now)
+                count += 1
+                if count >= _GENERATED_AT_MOST:
+                    coming.more = True
+                    break
+    except TimeoutError:
+        warnings.append(f"reminder {reminder.name}: its generator did not end within {SECONDS_PER_QUERY:g} s")
+    except (PayloadError, ValueError) as error:
+        warnings.append(f"reminder {reminder.name}: {error}")
+    except Exception as error:  # a user's generator may raise anything; the other reminders go on
+        warnings.append(f"reminder {reminder.name}: its generator failed ({type(error).__name__})")

@@ -14,6 +14,8 @@ ITEMS_PER_TICK: Final = 100
 SECONDS_PER_QUERY: Final = 2.0
 _LOOK_AHEAD: Final = timedelta(days=1)
 """Beyond the lead, so that the next item's time is known."""
+_FROM: Final = "crontick.now()"
+_TO: Final = "(crontick.now() + make_interval(secs => $1::float8))"
 _PARAMETER: Final = re.compile(r"(?<![:\w]):(from|to)\b")
 _LITERAL: Final = re.compile(r"('(?:[^']|'')*'|\"[^\"]*\"|--[^\n]*|/\*.*?\*/|\$(\w*)\$.*?\$\2\$)", re.DOTALL)
 
@@ -67,7 +69,10 @@ class Reminder:
         return self.lead + _LOOK_AHEAD
 
     def numbered_query(self) -> str:
-        """The user's query with ``$1`` and ``$2`` for ``:from`` and ``:to``, outside literals, names, comments and casts."""
+        """The user's query with the database's now for ``:from``, and for ``:to`` the window beyond it, ``$1`` seconds.
+
+        Literals, quoted names, comments and casts are left as they are.
+        """
         if self.query is None:
             raise ValueError(f"reminder {self.name} has no query, it is a generator")
         parts, end = [], 0
@@ -78,7 +83,7 @@ class Reminder:
 
 
 def _numbered(text: str) -> str:
-    return _PARAMETER.sub(lambda match: "$1" if match[1] == "from" else "$2", text)
+    return _PARAMETER.sub(lambda match: _FROM if match[1] == "from" else _TO, text)
 
 
 def reminder(

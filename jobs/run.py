@@ -56,6 +56,8 @@ class Runner:
         if early is not None:
             return ended(ctx, early)
         try:
+            if ctx.job.unique_key is not None and (reason := await ctx.not_wanted()):
+                return ended(ctx, Cancelled(reason))
             payload = ctx.kind.payload.decode(ctx.job.payload_text)
             if self._around is None:
                 value = await self._call(ctx, payload)

@@ -2,10 +2,12 @@
 
 import asyncio
 from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from crontick.jobs.ask_again import AskAgain, item_of
 from crontick.jobs.bounds import Bounds
 from crontick.jobs.clock import Moment
 from crontick.jobs.context import Context
@@ -39,6 +41,8 @@ class TickServices:
         self._http: httpx.AsyncClient | None = None
         self._wishes: list[tuple[dict[str, Any], asyncio.Future[tuple[str, int | None, float]]]] = []
         self._asking: asyncio.Task[None] | None = None
+        self.opened_at = datetime.max.replace(tzinfo=UTC)
+        self._again = AskAgain(link, deployment.reminders)
         self.runner = Runner(deployment.around, self._threads, deployment.redact)
 
     def contexts(self, jobs: Iterable[Job]) -> Iterator[Context]:
@@ -58,6 +62,19 @@ class TickServices:
                 seconds_allowed=min(kind.timeout_seconds, left),
                 loop=loop,
             )
+
+    async def not_wanted(self, job: Job) -> str | None:
+        """Why a reminder must not go out any more; None for what is wanted, and for jobs that are no reminders."""
+        named = item_of(job)
+        if named is None or not self._again.knows(named[0]) or job.created_at >= self.opened_at:
+            return None
+        reminder, item, meant = named
+        now_at = await self._again.item_at(reminder, item)
+        if now_at is None:
+            return f"{reminder}: the item is gone"
+        if now_at != meant:
+            return f"{reminder}: the item was moved, and is reminded of at its new time"
+        return None
 
     def http(self) -> "httpx.AsyncClient":
         if self._http is None:

@@ -19,6 +19,7 @@ async def tick(exchanges: Exchanges, services: TickServices, bounds: Bounds, cal
     summary = Summary(caller.trigger)
     opening, batch = await exchanges.open(caller, services.patience_seconds)
     opened(summary, opening)
+    services.opened_at = opening.opened_at
     seats = Seats(services.runner.run, bounds.left_for_functions)
     try:
         while not batch.closed:

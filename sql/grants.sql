@@ -18,7 +18,7 @@ begin
         grant usage on schema crontick to crontick_tick;
         grant execute on function
             crontick.now, crontick.open_tick, crontick.place, crontick.claim, crontick.settle, crontick.close_tick, crontick.complete,
-            crontick.enqueue, crontick.enqueue_many, crontick.sync_deployment, crontick.enqueue_reminders, crontick.prune,
+            crontick.enqueue, crontick.enqueue_many, crontick.sync_deployment, crontick.enqueue_reminders,
             crontick.reserve_marker to crontick_tick;
         grant select on crontick.reminder_records, crontick.installation to crontick_tick;
     end if;

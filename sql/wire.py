@@ -18,7 +18,7 @@ from psycopg.errors import error_from_result
 
 from crontick.sql import Query
 
-__all__ = ["Answer", "Segment", "Statement", "Value", "statement", "trip"]
+__all__ = ["Answer", "Segment", "Statement", "Value", "encoded", "statement", "trip"]
 
 Value: TypeAlias = (
     str | bytes | int | float | bool | datetime.datetime | Sequence[int] | Sequence[str] | None
@@ -40,10 +40,11 @@ class Answer:
 
 def statement(query: Query, values: Mapping[str, Value]) -> Statement:
     """A statement ready for the wire; every parameter goes as text, its type is the server's business."""
-    return query.wire, [_text(values[name]) for name in query.names]
+    return query.wire, [encoded(values[name]) for name in query.names]
 
 
-def _text(value: Value) -> bytes | None:
+def encoded(value: Value) -> bytes | None:
+    """One parameter as libpq takes it, in text."""
     match value:
         case None:
             return None

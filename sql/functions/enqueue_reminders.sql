@@ -34,7 +34,7 @@ begin
                 v_job := (
                     crontick.insert_job(
                         v_item.kind, v_item.payload, null, v_item.queue, v_item.priority, null,
-                        'reminder' || chr(10) || v_item.reminder || chr(10) || v_item.item || chr(10) || v_item.item_at::text,
+                        'reminder' || chr(10) || v_item.reminder || chr(10) || v_item.item || chr(10) || to_char(v_item.item_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.USZ'),
                         'always', v_item.group_key, 'keep', v_item.expires_at
                     )
                 ).id;

@@ -16,7 +16,7 @@ create function crontick.open_tick(
     p_token text,
     p_host text,
     p_host_request_id text
-) returns table (tick bigint, ran boolean, reason text, known_deployment boolean, rescued int, late_seconds float8, warnings text [])
+) returns table (tick bigint, ran boolean, reason text, known_deployment boolean, rescued int, late_seconds float8, warnings text [], opened_at timestamptz)
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan
@@ -46,6 +46,7 @@ begin
             using errcode = 'CT503', hint = 'deploy a newer crontick';
     end if;
 
+    opened_at := v_now;
     warnings := '{}';
     late_seconds := extract(epoch from v_now - p_scheduled_for);
     select t.id, t.stop_reason is distinct from 'busy' and t.stop_reason is distinct from 'paused', t.stop_reason, t.rescued

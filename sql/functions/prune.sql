@@ -1,13 +1,15 @@
--- Retention: delete a bounded number of rows that are old, and never pending work, markers reserved or in doubt, or unresolved
--- dead letters inside their time (P28). Returns how many went.
-create function crontick.prune(
-    p_succeeded_days int, p_dead_days int, p_unresolved_days int, p_tick_days int, p_bound int default 1000
-) returns int
-language plpgsql volatile security definer
-set search_path = pg_catalog, pg_temp
+-- Retention: delete a bounded number of rows that are old. Never pending work, markers reserved or in doubt, or unresolved dead
+-- letters (P28). p_seconds: how long succeeded and cancelled jobs, resolved dead ones and ticks are kept.
+create function crontick.prune(p_seconds float8 [], p_now timestamptz, p_bound int default 1000) returns int
+language plpgsql volatile
+set enable_bitmapscan = on
+set enable_seqscan = on
 as $$
 declare
-    v_now constant timestamptz := crontick.now();
+    v_succeeded constant timestamptz := p_now - make_interval(secs => p_seconds[1]);
+    v_dead constant timestamptz := p_now - make_interval(secs => p_seconds[2]);
+    v_ticks constant timestamptz := p_now - make_interval(secs => p_seconds[3]);
+    v_forever constant timestamptz := p_now - interval '400 days';
     v_gone int;
     v_all int := 0;
 begin
@@ -16,9 +18,11 @@ begin
         array(
             select old.id
             from crontick.finished_jobs as old
-            where (old.status <> 'dead' and old.finished_at < v_now - make_interval(days => p_succeeded_days))
-                or (old.status = 'dead' and old.resolved_at < v_now - make_interval(days => p_dead_days) and old.finished_at < v_now - make_interval(days => p_dead_days))
-                or (old.status = 'dead' and old.finished_at < v_now - make_interval(days => p_unresolved_days))
+            where old.finished_at < greatest(v_succeeded, v_dead)
+                and (
+                    (old.status <> 'dead' and old.finished_at < v_succeeded)
+                    or (old.status = 'dead' and old.resolution is not null and old.finished_at < v_dead)
+                )
             limit p_bound
             for update skip locked
         )
@@ -26,17 +30,21 @@ begin
     get diagnostics v_gone = row_count;
     v_all := v_all + v_gone;
     delete from crontick.attempts as a
-    where a.ctid = any(
-        array(select old.ctid from crontick.attempts as old where old.ended_at < v_now - make_interval(days => p_unresolved_days) limit p_bound)
-    );
+    where a.ctid = any(array(select old.ctid from crontick.attempts as old where old.ended_at < v_forever limit p_bound));
     get diagnostics v_gone = row_count;
     v_all := v_all + v_gone;
     delete from crontick.ticks as t
-    where t.id = any(array(select old.id from crontick.ticks as old where old.started_at < v_now - make_interval(days => p_tick_days) order by old.started_at limit p_bound));
+    where t.id = any(
+        array(
+            select old.id from crontick.ticks as old where old.started_at < v_ticks order by old.started_at limit p_bound
+        )
+    );
     get diagnostics v_gone = row_count;
     v_all := v_all + v_gone;
     delete from crontick.unique_keys as k
-    where k.digest = any(array(select old.digest from crontick.unique_keys as old where old.free_at < v_now limit p_bound for update skip locked));
+    where k.digest = any(
+        array(select old.digest from crontick.unique_keys as old where old.free_at < p_now limit p_bound for update skip locked)
+    );
     get diagnostics v_gone = row_count;
     v_all := v_all + v_gone;
     delete from crontick.markers as m
@@ -44,7 +52,7 @@ begin
         array(
             select old.ctid
             from crontick.markers as old
-            where old.state = 'sent' and old.settled_at < v_now - interval '400 days'
+            where old.state = 'sent' and old.settled_at < v_forever
             limit p_bound
             for update skip locked
         )
@@ -53,7 +61,13 @@ begin
     v_all := v_all + v_gone;
     delete from crontick.reminder_records as r
     where r.ctid = any(
-        array(select old.ctid from crontick.reminder_records as old where old.recorded_at < v_now - interval '400 days' order by old.recorded_at limit p_bound)
+        array(
+            select old.ctid
+            from crontick.reminder_records as old
+            where old.recorded_at < v_forever
+            order by old.recorded_at
+            limit p_bound
+        )
     );
     get diagnostics v_gone = row_count;
     return v_all + v_gone;

@@ -5,6 +5,7 @@ create table crontick.installation (
     version int not null,
     oldest_code int not null,
     strict_kinds boolean not null default false,
+    pruned_at timestamptz not null default '-infinity',
     created_at timestamptz not null default statement_timestamp(),
     singleton boolean primary key default true check (singleton)
 );

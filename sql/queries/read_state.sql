@@ -1,0 +1,26 @@
+-- What a person asks first: does it tick, is it late, does anything wait for me.
+select
+    i.environment,
+    crontick.now() as now,
+    exists (select from crontick.test_clock) as test_clock,
+    last.started_at as last_tick_at,
+    last.trigger as last_trigger,
+    crontick.now() - last.started_at as last_tick_age,
+    (
+        select count(*)
+        from crontick.ticks as t
+        where t.ended_at is null and t.lease_expires_at < crontick.now() and t.started_at > crontick.now() - interval '1 day'
+    ) as died_ticks,
+    (select max(crontick.now() - o.oldest_due_at) from crontick.overview as o where o.held_by is null) as oldest_due,
+    (select count(*) from crontick.dead_letters) as dead_letters,
+    (select count(*) from crontick.doubts) as doubts,
+    (select sum(o.jobs) from crontick.overview as o where o.held_by = 'kind')::bigint as unknown_kinds,
+    (select count(*) from crontick.blocked_groups) as blocked_groups
+from crontick.installation as i
+left join lateral (
+    select t.started_at, t.trigger
+    from crontick.ticks as t
+    where t.stop_reason is distinct from 'busy'
+    order by t.started_at desc
+    limit 1
+) as last on true
