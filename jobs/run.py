@@ -68,7 +68,7 @@ class Runner:
             if ctx.completing:
                 outcome = self._failed(ctx, RuntimeError("complete was not committed"), public="complete was not committed")
         except asyncio.CancelledError:
-            outcome = self._cut(ctx)
+            outcome = self._cut(ctx, runs_on=not ctx.kind.is_async)
         except PayloadError as error:
             outcome = self._misfit(ctx, error)
         except (Exception, SystemExit) as error:  # a function may raise anything; all of it is its own job's affair
@@ -117,21 +117,24 @@ class Runner:
             return Dead(text, public, fingerprint, status_code)
         return Failed(text, public, retry_seconds or self._retry_seconds(ctx), fingerprint, status_code)
 
-    def _cut(self, ctx: Context) -> Outcome:
-        """The engine ended the attempt; a thread that cannot be stopped runs on until the lease is over (P7)."""
-        runs_on = 0.0 if ctx.kind.is_async else max(0.0, ctx.lease_left)
+    def write_off(self, ctx: Context) -> Ending:
+        """The ending of an attempt that swallowed its cancellation, and runs on."""
+        return ended(ctx, self._cut(ctx, runs_on=True))
+
+    def _cut(self, ctx: Context, *, runs_on: bool) -> Outcome:
+        """The engine ended the attempt. What runs on must have lost its lease before anybody else runs the job (P7)."""
+        lease_seconds = max(1.0, ctx.lease_left) if runs_on else 0.0
         if ctx.cut is None:
             return self._failed(ctx, RuntimeError("the function was cancelled from inside"))
         if ctx.cut == "deadline" and ctx.job.handed_back < HAND_BACKS:
-            return HandedBack(began=True, delay_seconds=runs_on)
+            return HandedBack(began=True, delay_seconds=lease_seconds)
         said = (
             f"it did not end within {ctx.kind.timeout_seconds:g} s"
             if ctx.cut == "timeout"
             else "it did not end inside a tick"
         )
-        return self._failed(
-            ctx, TimeoutError(said), public=said, retry_seconds=max(self._retry_seconds(ctx), runs_on) if runs_on else None
-        )
+        retry_seconds = max(self._retry_seconds(ctx), lease_seconds)
+        return self._failed(ctx, TimeoutError(said), public=said, retry_seconds=retry_seconds)
 
     def _misfit(self, ctx: Context, error: PayloadError) -> Outcome:
         """A payload that does not fit is tried once more, after a rolling deploy had time to end; then it is dead (P14)."""

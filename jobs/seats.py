@@ -6,12 +6,11 @@ itself, one future that wakes the loop.
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterable
+from collections.abc import Iterable
 from typing import Final
 
 from crontick.jobs.context import Context, Cut
-from crontick.jobs.outcomes import Failed, HandedBack
-from crontick.jobs.run import Ending, ended
+from crontick.jobs.run import Ending, Runner
 
 __all__ = ["Seats"]
 
@@ -35,10 +34,10 @@ class _Attempt:
 
 
 class Seats:
-    """Room for so many attempts; ``run`` never raises."""
+    """The attempts that run, all of them cut ``cut_in_seconds`` from now at the latest."""
 
-    def __init__(self, run: Callable[[Context], Awaitable[Ending]], cut_in_seconds: float) -> None:
-        self._run = run
+    def __init__(self, runner: Runner, cut_in_seconds: float) -> None:
+        self._runner = runner
         self._loop = asyncio.get_running_loop()
         self._cut_at = self._loop.time() + cut_in_seconds
         self._running: dict[int, _Attempt] = {}
@@ -107,7 +106,7 @@ class Seats:
             await asyncio.wait(left, timeout=GRACE_SECONDS)
 
     async def _live(self, attempt: _Attempt) -> None:
-        ending = await self._run(attempt.ctx)
+        ending = await self._runner.run(attempt.ctx)
         if not attempt.over:
             if not attempt.ctx.kind.is_async and attempt.ctx.cut is not None:
                 self.stuck = True
@@ -168,13 +167,7 @@ class Seats:
             return
         self.stuck = True
         attempt.ctx.close()
-        left = max(1.0, attempt.ctx.lease_left)
-        outcome = (
-            HandedBack(began=True, delay_seconds=left)
-            if attempt.ctx.cut == "deadline"
-            else Failed("it did not end when it was cancelled", "it did not end when it was cancelled", left)
-        )
-        self._end(attempt, ended(attempt.ctx, outcome))
+        self._end(attempt, self._runner.write_off(attempt.ctx))
 
 
 def _wake(future: "asyncio.Future[None]") -> None:

@@ -20,7 +20,7 @@ async def tick(exchanges: Exchanges, services: TickServices, bounds: Bounds, cal
     opening, batch = await exchanges.open(caller, services.patience_seconds)
     opened(summary, opening)
     services.opened_at = opening.opened_at
-    seats = Seats(services.runner.run, bounds.left_for_functions)
+    seats = Seats(services.runner, bounds.left_for_functions)
     try:
         while not batch.closed:
             seats.start(services.contexts(batch.jobs))
