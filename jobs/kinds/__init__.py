@@ -4,7 +4,9 @@ from typing import Any
 
 from crontick.jobs.kind import Kind
 
+__all__ = ["shipped"]
+
 
 def shipped() -> tuple[Kind[Any], ...]:
-    """Every kind of crontick's own."""
+    """The kinds that every deployment has."""
     return ()

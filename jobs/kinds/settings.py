@@ -28,6 +28,7 @@ class WebhookEndpoint(msgspec.Struct, frozen=True, forbid_unknown_fields=True, k
 
     @property
     def secret_names(self) -> tuple[str, ...]:
+        """The variables with its secrets; several while they rotate."""
         return (self.secret_env,) if isinstance(self.secret_env, str) else self.secret_env
 
 
