@@ -4,6 +4,10 @@ from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, nullcontext
 from typing import Any, Final
 
+from starlette.routing import Route, Router
+from starlette.types import ASGIApp, Message, Receive, Scope, Send
+from starlette.websockets import WebSocketClose
+
 from crontick.handler import health
 from crontick.handler.auth import digests
 from crontick.handler.body import HungUp
@@ -12,9 +16,6 @@ from crontick.handler.problem import FAULT, NOT_FOUND, Problem
 from crontick.handler.shutdown import asked_by_sigterm
 from crontick.handler.tick_door import RunTick, TickDoor
 from crontick.jobs.settings import Settings
-from starlette.routing import Route, Router
-from starlette.types import ASGIApp, Message, Receive, Scope, Send
-from starlette.websockets import WebSocketClose
 
 TICK_PATHS: Final = ("/cron/tick", "/api/cron/tick")
 
@@ -86,8 +87,7 @@ def _with_problems(app: ASGIApp) -> ASGIApp:
             return
         except Problem as problem:
             await _answer(problem, scope, receive, send)
-        except Exception:
-            # The last net: a server would log the exception as it is, with whatever secret its text holds.
+        except Exception:  # noqa: BLE001 (the last net: a server would log its text as it is, secrets and all)
             log.exception("a request failed")
             if not started:
                 fault = Problem(FAULT, "this is a fault of crontick: its log has the traceback")

@@ -3,6 +3,8 @@
 import os
 from collections.abc import Mapping
 
+from starlette.types import ASGIApp
+
 from crontick.handler import logs
 from crontick.handler.app import create_app
 from crontick.handler.shutdown import retire
@@ -11,7 +13,6 @@ from crontick.jobs.deployment import DeploymentError, load_deployment
 from crontick.jobs.process import run_tick
 from crontick.jobs.ready import check_ready
 from crontick.jobs.settings import Settings, SettingsError
-from starlette.types import ASGIApp
 
 
 def standalone(environ: Mapping[str, str]) -> ASGIApp:

@@ -6,8 +6,9 @@ from hashlib import sha256
 from typing import Final
 from urllib.parse import parse_qsl
 
-from crontick.handler.problem import TOKEN_IN_URL, UNAUTHORIZED, Problem
 from starlette.types import Scope
+
+from crontick.handler.problem import TOKEN_IN_URL, UNAUTHORIZED, Problem
 
 CHALLENGE: Final = {"www-authenticate": "Bearer"}
 URL_NAMES: Final = frozenset(

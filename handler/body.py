@@ -3,8 +3,9 @@
 import asyncio
 from typing import Final
 
-from crontick.handler.problem import BODY_ENCODED, BODY_LATE, BODY_TOO_LARGE, Problem
 from starlette.types import Receive, Scope
+
+from crontick.handler.problem import BODY_ENCODED, BODY_LATE, BODY_TOO_LARGE, Problem
 
 BYTES_AT_MOST: Final = 4096
 PATIENCE_SECONDS: Final = 5.0

@@ -2,12 +2,13 @@
 
 from collections.abc import Awaitable, Callable, Sequence
 
-from crontick.handler.auth import admit
-from crontick.handler.problem import METHOD_NOT_ALLOWED, UNAVAILABLE, Problem
-from crontick.jobs.unavailable import Unavailable
 from starlette.requests import Request
 from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
+
+from crontick.handler.auth import admit
+from crontick.handler.problem import METHOD_NOT_ALLOWED, UNAVAILABLE, Problem
+from crontick.jobs.unavailable import Unavailable
 
 CheckReady = Callable[[], Awaitable[None]]
 

@@ -52,6 +52,7 @@ class Problem(Exception):
         self.headers = headers or {}
 
     def response(self) -> Response:
+        """The answer, with what to do in it."""
         body = {
             "type": f"{RUNBOOK}#{self.type.anchor}",
             "title": self.type.title,

@@ -6,6 +6,10 @@ from contextlib import AbstractContextManager, nullcontext
 from typing import Final
 
 import msgspec
+from starlette.requests import Request
+from starlette.responses import Response
+from starlette.types import Receive, Scope, Send
+
 from crontick.handler import watchdog
 from crontick.handler.auth import admit, digests
 from crontick.handler.body import read_body
@@ -25,9 +29,6 @@ from crontick.jobs.settings import Settings
 from crontick.jobs.stop import Stop
 from crontick.jobs.summary import Summary
 from crontick.jobs.unavailable import Unavailable
-from starlette.requests import Request
-from starlette.responses import Response
-from starlette.types import Receive, Scope, Send
 
 RunTick = Callable[[TickRequest, Caller, Stop], Awaitable[Summary]]
 
@@ -53,6 +54,7 @@ class TickDoor:
         self.stop = stop or Stop()
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Answer one call; whatever refuses it is raised as a ``Problem``."""
         request = Request(scope)
         fingerprint = admit(scope, self._digests)
         if request.method not in self._methods:
@@ -88,8 +90,7 @@ class TickDoor:
         except Unavailable as unavailable:
             log.warning("no tick: %s", unavailable.reason, extra={"fields": {"trigger": caller.trigger}})
             return _unavailable(unavailable)
-        except Exception:
-            # Whatever it is, it is ours: jobs end in outcomes, and the database's absence in Unavailable.
+        except Exception:  # noqa: BLE001 (it is ours: jobs end in outcomes, the database's absence in Unavailable)
             log.exception("the tick failed", extra={"fields": {"trigger": caller.trigger}})
             return Problem(FAULT, "this is a fault of crontick: its log has the traceback; jobs that ran are retried")
         log.info("tick", extra={"fields": summary.as_dict(verbose=True)})

@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Any, Final
 
 import msgspec
+
 from crontick.jobs import toml_lines
 from crontick.jobs.fit import Fault, fit, suggestion
 from crontick.jobs.kinds.settings import EmailSettings, HttpSettings, WebhookEndpoint

@@ -21,9 +21,11 @@ class Environ:
         self.sentences: list[str] = []
 
     def text(self, name: str) -> str:
+        """What the variable says, or an empty text."""
         return self.environ.get(name, "").strip()
 
     def secrets(self, name: str, shortest: int) -> tuple[str, ...]:
+        """The values of a secret, each judged."""
         values = tokens(self._secret(name) or "")
         self.sentences += unfit(name, values, shortest=shortest)
         return values
@@ -36,6 +38,7 @@ class Environ:
             return None
 
     def unshared(self, secrets: Mapping[str, tuple[str, ...]]) -> None:
+        """Find values that open two doors."""
         names = list(secrets)
         for nth, name in enumerate(names):
             for other in names[nth + 1 :]:
@@ -43,6 +46,7 @@ class Environ:
                     self.sentences.append(f"{name} and {other} share a value: give each door its own")
 
     def url(self, name: str) -> str | None:
+        """A database URL as libpq reads it; None where there is none."""
         url = self._secret(name)
         if url is None:
             return None
@@ -53,10 +57,12 @@ class Environ:
             return None
 
     def number(self, name: str, default: float, least: float, most: float) -> float:
+        """Seconds; the default where nothing is said or what is said is wrong."""
         number = self.optional_number(name, least, most)
         return default if number is None else number
 
     def optional_number(self, name: str, least: float, most: float) -> float | None:
+        """Seconds, or None."""
         given = self.text(name)
         if not given:
             return None
@@ -70,6 +76,7 @@ class Environ:
         return number
 
     def whole(self, name: str, default: int, least: int, most: int) -> int:
+        """A count; the default where nothing is said or what is said is wrong."""
         given = self.text(name)
         if not given:
             return default
@@ -79,18 +86,21 @@ class Environ:
         return int(given)
 
     def flag(self, name: str) -> bool:
+        """True for 1, true, yes and on; false for their opposites and for nothing."""
         given = self.text(name).lower()
         if given and given not in TRUE | FALSE:
             self.sentences.append(f"{name} must be 1 or 0")
         return given in TRUE
 
     def matching(self, name: str, pattern: str, wanted: str) -> str:
+        """A text of that form, or an empty one."""
         given = self.text(name)
         if given and not re.fullmatch(pattern, given, re.ASCII):
             self.sentences.append(f"{name} must be {wanted}")
         return given
 
     def modules(self, name: str) -> tuple[str, ...]:
+        """Names of modules, separated by commas or spaces."""
         modules = tuple(module for module in re.split(r"[\s,]+", self.text(name)) if module)
         for module in modules:
             if not all(part.isidentifier() for part in module.split(".")):
@@ -98,6 +108,7 @@ class Environ:
         return modules
 
     def file(self, name: str, default: Path) -> Path | None:
+        """A file that is there, the default if it is, or None."""
         given = self.text(name)
         if not given:
             return default if default.is_file() else None

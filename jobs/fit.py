@@ -1,15 +1,16 @@
 """Fits data read from a file to a type, collecting every fault with its path instead of stopping at the first."""
 
 import re
-from collections.abc import Callable, Iterable
+from collections.abc import Iterable
 from datetime import timedelta
 from difflib import get_close_matches
 from typing import Annotated, Any, Final, NamedTuple, TypeVar
 
 import msgspec
+from msgspec import inspect
+
 from crontick.jobs.durations import duration, seconds
 from crontick.jobs.toml_lines import Path
-from msgspec import inspect
 
 S = TypeVar("S", bound=msgspec.Struct)
 SECONDS: Final = {"a bare number is": "seconds"}
@@ -29,9 +30,8 @@ def fit(given: dict[str, Any], wanted: type[S], at: Path, faults: list[Fault]) -
     told = len(faults)
     readable = _readable(given, inspect.type_info(wanted), at, faults)
     unreadable = {fault.path[len(at)] for fault in faults[told:]}
-    for name in readable.keys() - unreadable:
-        if fault := _fault({name: readable[name]}, wanted, at, field=name):
-            faults.append(fault)
+    misfits = (_fault({name: readable[name]}, wanted, at, field=name) for name in readable.keys() - unreadable)
+    faults += [fault for fault in misfits if fault]
     if len(faults) == told and (fault := _fault(readable, wanted, at)):
         faults.append(fault)
     return msgspec.convert(readable, wanted) if len(faults) == told else None

@@ -1,5 +1,6 @@
 """What a caller may ask of one tick."""
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Annotated, Final
 
@@ -64,9 +65,11 @@ def parse(body: bytes) -> TickRequest:
 
     Raises ``BadRequest`` for what is not a JSON object and ``OutOfRange`` for the first field that is wrong.
     """
-    if not body.strip():
-        return TickRequest()
-    fields = _fields(body)
+    return checked(_fields(body)) if body.strip() else TickRequest()
+
+
+def checked(fields: Mapping[str, object]) -> TickRequest:
+    """A request out of its fields; raises ``OutOfRange`` for the first that is wrong."""
     for field in fields:
         if field not in RANGES:
             raise OutOfRange(f"there is no field {_shown(field)}; the fields are {', '.join(RANGES)}")
@@ -75,7 +78,7 @@ def parse(body: bytes) -> TickRequest:
             msgspec.convert({field: given}, TickRequest)
         except msgspec.ValidationError:
             raise OutOfRange(f"{field} {RANGES[field]}") from None
-    return msgspec.convert(fields, TickRequest)
+    return msgspec.convert(dict(fields), TickRequest)
 
 
 def _fields(body: bytes) -> dict[str, object]:

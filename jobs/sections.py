@@ -4,10 +4,11 @@ from datetime import timedelta
 from typing import Annotated
 
 import msgspec
+from msgspec import Meta
+
 from crontick.jobs.fit import Seconds
 from crontick.jobs.kinds.settings import EmailSettings, HttpSettings, WebhookEndpoint
 from crontick.jobs.request import Name
-from msgspec import Meta
 
 Attempts = Annotated[int, Meta(ge=1, le=100)]
 Priority = Annotated[int, Meta(ge=-100, le=100)]

@@ -13,4 +13,5 @@ class Stop:
         self.asked = False
 
     def ask(self) -> None:
+        """Have the tick end early; asking again changes nothing."""
         self.asked = True

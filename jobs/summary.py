@@ -45,6 +45,7 @@ class Trouble:
     reminder: str | None = None
 
     def as_dict(self) -> dict[str, Any]:
+        """One element of `errors`."""
         names = {"job": self.job, "kind": self.kind, "reminder": self.reminder}
         return {name: value for name, value in names.items() if value is not None} | {"error": self.error}
 
@@ -92,6 +93,7 @@ class Summary:
 
     @property
     def ran(self) -> bool:
+        """False when the tick was let in but ran nothing: busy, or paused."""
         return self.not_run is None
 
     def trouble(self, trouble: Trouble) -> None:
@@ -107,42 +109,11 @@ class Summary:
     def as_dict(self, *, verbose: bool = False) -> dict[str, Any]:
         """The JSON of DESIGN 5.1; under 2 KB unless ``verbose``: some callers take a longer answer for a failure."""
         if verbose:
-            return self._answer()
+            return _answer(self)
         for entries, names, width in SIZES:
-            answer = self._shortened(entries, names, width)._answer()
+            answer = _answer(self._shortened(entries, names, width))
             if len(msgspec.json.encode(answer)) < BRIEF_BYTES:
                 break
-        return answer
-
-    def _answer(self) -> dict[str, Any]:
-        if self.not_run is not None:
-            return {
-                "ran": False,
-                "reason": self.not_run,
-                "trigger": self.trigger,
-                "rescued": self.rescued,
-                "next_due_at": _utc(self.next_due_at),
-                "duration_ms": self.duration_ms,
-                "warnings": self.warnings,
-            }
-        answer: dict[str, Any] = {
-            "tick": self.tick,
-            "ran": True,
-            "trigger": self.trigger,
-            "stop_reason": self.stop_reason,
-            **{count: getattr(self, count) for count in COUNTS},
-            "scheduled": self.scheduled,
-            "reminders": {name: asdict(fired) for name, fired in self.reminders.items()},
-            "more": self.more,
-            "next_due_at": _utc(self.next_due_at),
-            "oldest_due_seconds": self.oldest_due_seconds,
-            "late_seconds": self.late_seconds,
-            "duration_ms": self.duration_ms,
-            "warnings": self.warnings,
-            "errors": [trouble.as_dict() for trouble in self.errors],
-        }
-        if self.would_run is not None:
-            answer["would_run"] = [asdict(job) for job in self.would_run]
         return answer
 
     def _shortened(self, entries: int, names: int, width: int) -> "Summary":
@@ -154,6 +125,38 @@ class Summary:
             warnings=[_cut(warning, width) for warning in self.warnings[:entries]],
             errors=[replace(trouble, error=_cut(trouble.error, width)) for trouble in self.errors[:entries]],
         )
+
+
+def _answer(summary: Summary) -> dict[str, Any]:
+    if summary.not_run is not None:
+        return {
+            "ran": False,
+            "reason": summary.not_run,
+            "trigger": summary.trigger,
+            "rescued": summary.rescued,
+            "next_due_at": _utc(summary.next_due_at),
+            "duration_ms": summary.duration_ms,
+            "warnings": summary.warnings,
+        }
+    answer: dict[str, Any] = {
+        "tick": summary.tick,
+        "ran": True,
+        "trigger": summary.trigger,
+        "stop_reason": summary.stop_reason,
+        **{count: getattr(summary, count) for count in COUNTS},
+        "scheduled": summary.scheduled,
+        "reminders": {name: asdict(fired) for name, fired in summary.reminders.items()},
+        "more": summary.more,
+        "next_due_at": _utc(summary.next_due_at),
+        "oldest_due_seconds": summary.oldest_due_seconds,
+        "late_seconds": summary.late_seconds,
+        "duration_ms": summary.duration_ms,
+        "warnings": summary.warnings,
+        "errors": [trouble.as_dict() for trouble in summary.errors],
+    }
+    if summary.would_run is not None:
+        answer["would_run"] = [asdict(job) for job in summary.would_run]
+    return answer
 
 
 def _busiest(reminders: dict[str, Fired], names: int) -> dict[str, Fired]:

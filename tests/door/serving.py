@@ -9,13 +9,14 @@ from contextlib import contextmanager
 from dataclasses import dataclass, field
 
 import uvicorn
+from starlette.types import ASGIApp
+
 from crontick.handler.app import create_app
 from crontick.jobs.caller import Caller
 from crontick.jobs.request import TickRequest
 from crontick.jobs.settings import Settings
 from crontick.jobs.stop import Stop
 from crontick.jobs.summary import Summary
-from starlette.types import ASGIApp
 
 TOKEN = "3f9b1c0de7a24586b1f0"
 OLD_TOKEN = "0a1b2c3d4e5f60718293"
@@ -40,7 +41,7 @@ class Ticks:
     async def run(self, request: TickRequest, caller: Caller, stop: Stop) -> Summary:
         self.asked.append((request, caller))
         self.begun.set()
-        while self.go_on is not None and not self.go_on.is_set() and not stop.asked:
+        while self.go_on is not None and not self.go_on.is_set() and not stop.asked:  # noqa: ASYNC110 (another thread's)
             await asyncio.sleep(0.005)
         self.ended.set()
         if self.fails_with is not None:

@@ -6,6 +6,7 @@ import threading
 import time
 
 import uvicorn
+
 from crontick.handler import logs
 from crontick.handler.app import create_app
 from crontick.handler.shutdown import retire
@@ -14,20 +15,19 @@ from crontick.jobs.request import TickRequest
 from crontick.jobs.settings import Settings
 from crontick.jobs.stop import Stop
 from crontick.jobs.summary import Summary
-
 from tests.door.serving import TOKEN
 
 
 async def until_stopped(request: TickRequest, caller: Caller, stop: Stop) -> Summary:
     print("begun", flush=True)
-    while not stop.asked:
+    while not stop.asked:  # noqa: ASYNC110 (asked by a signal)
         await asyncio.sleep(0.005)
     return Summary(trigger=caller.trigger, stop_reason="shutdown")
 
 
 async def blocks(request: TickRequest, caller: Caller, stop: Stop) -> Summary:
     print("begun", flush=True)
-    time.sleep(600)  # the whole point: a function that never lets the loop turn
+    time.sleep(600)  # noqa: ASYNC251 (a function that never lets the loop turn)
     return Summary(trigger=caller.trigger)
 
 

@@ -7,12 +7,12 @@ import socket
 from pathlib import Path
 
 import pytest
+from starlette.types import Message
+
 from crontick.handler.body import read_body
 from crontick.handler.problem import BODY_LATE, RUNBOOK, TYPES, Problem
 from crontick.jobs.settings import Settings
 from crontick.jobs.unavailable import Unavailable
-from starlette.types import Message
-
 from tests.door.serving import (
     TOKEN,
     Answer,

@@ -1,6 +1,7 @@
 """What called a tick is told from its User-Agent."""
 
 import pytest
+
 from crontick.handler.trigger import trigger_name
 
 

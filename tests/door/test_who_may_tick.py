@@ -4,8 +4,8 @@ import hashlib
 import socket
 
 import pytest
-from crontick.jobs.settings import Settings
 
+from crontick.jobs.settings import Settings
 from tests.door.serving import (
     ADMIN,
     OLD_TOKEN,
@@ -72,6 +72,11 @@ def test_no_authorization_is_refused(address: tuple[str, int], ticks: Ticks) -> 
     assert "has no Authorization header" in refused(exchange(address, head(token=None)), ticks)
 
 
+def test_an_empty_token_is_told_from_a_wrong_one(address: tuple[str, int], ticks: Ticks) -> None:
+    empty = head("POST", "/cron/tick", "Authorization: Bearer ", token=None)
+    assert "is the caller's secret set?" in refused(exchange(address, empty), ticks)
+
+
 def test_two_authorizations_are_refused_though_both_are_right(address: tuple[str, int], ticks: Ticks) -> None:
     twice = head("POST", "/cron/tick", f"Authorization: Bearer {TOKEN}")
     assert "more than one Authorization header" in refused(exchange(address, twice), ticks)
@@ -100,9 +105,7 @@ def test_another_query_is_no_ones_business(address: tuple[str, int]) -> None:
 
 def test_a_refusal_does_not_wait_for_the_body(address: tuple[str, int], ticks: Ticks) -> None:
     with socket.create_connection(address, timeout=20) as connection:
-        connection.sendall(
-            head("POST", "/cron/tick", "Content-Length: 4000", "Expect: 100-continue", token="wrong" * 4)
-        )
+        connection.sendall(head("POST", "/cron/tick", "Content-Length: 4000", token="wrong" * 4))
         refused(read_answer(connection), ticks)
         assert connection.recv(1) == b""  # closed: the server waits for nothing more
 

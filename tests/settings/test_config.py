@@ -4,6 +4,7 @@ from datetime import timedelta
 from pathlib import Path
 
 import pytest
+
 from crontick.jobs.config import ConfigError, load_config, read_config
 from crontick.jobs.sections import Config, Exponential
 

@@ -3,6 +3,7 @@
 import re
 
 import pytest
+
 from crontick.jobs.database_url import libpq_url
 
 

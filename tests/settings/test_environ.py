@@ -5,6 +5,7 @@ from dataclasses import fields
 from pathlib import Path
 
 import pytest
+
 from crontick.jobs.settings import VARIABLES, Settings, SettingsError
 
 CRON = "3f9b1c0de7a24586b1f0"
@@ -157,7 +158,7 @@ def test_a_database_url_nobody_reads_is_not_judged() -> None:
     [
         ("CRONTICK_LIMIT", "1001"),
         ("CRONTICK_LIMIT", "10.5"),
-        ("CRONTICK_LIMIT", "١٠"),
+        ("CRONTICK_LIMIT", "\u0661\u0660"),
         ("CRONTICK_BUDGET_SECONDS", "0"),
         ("CRONTICK_BUDGET_SECONDS", "901"),
         ("CRONTICK_BUDGET_SECONDS", "nan"),

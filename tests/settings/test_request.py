@@ -4,6 +4,7 @@ import json
 from datetime import UTC, datetime
 
 import pytest
+
 from crontick.jobs.request import RANGES, BadRequest, OutOfRange, TickRequest, parse
 
 

@@ -3,6 +3,7 @@
 from datetime import datetime, timedelta, timezone
 
 import msgspec
+
 from crontick.jobs.summary import Fired, Summary, Trouble, WouldRun
 
 

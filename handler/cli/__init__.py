@@ -1,0 +1,17 @@
+"""The command line: the same doors as the tick and the SQL interface, for a person."""
+
+import sys
+
+
+def main() -> None:
+    """The console script; says which extra to install where its libraries are missing. Exits 0, 1 or 2."""
+    try:
+        import rich
+        import typer  # noqa: F401
+    except ModuleNotFoundError as error:
+        sys.stderr.write(f"the command line needs {error.name}: pip install 'crontick[cli]'\n")
+        sys.exit(2)
+    del rich
+    from crontick.handler.cli.run import run
+
+    sys.exit(run())

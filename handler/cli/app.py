@@ -1,0 +1,45 @@
+"""All commands, by the names that people type."""
+
+import typer
+
+from crontick.handler.cli import (
+    check,
+    dead,
+    demo,
+    doubts,
+    enqueue,
+    jobs,
+    migrate,
+    pauses,
+    reminders,
+    status,
+    tick,
+    ticks,
+)
+
+app = typer.Typer(
+    name="crontick",
+    help="Background jobs for apps that sleep.",
+    no_args_is_help=True,
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
+
+app.command("demo")(demo.demo)
+app.command("migrate")(migrate.migrate)
+app.command("check")(check.check)
+app.command("tick")(tick.tick)
+app.command("enqueue")(enqueue.enqueue)
+app.command("jobs")(jobs.jobs)
+app.command("show")(jobs.show)
+app.command("why")(jobs.why)
+app.command("cancel")(jobs.cancel)
+app.command("run-now")(jobs.run_now)
+app.add_typer(dead.app, name="dead")
+app.add_typer(doubts.app, name="doubts")
+app.command("pause")(pauses.pause)
+app.command("resume")(pauses.resume)
+app.command("status")(status.status)
+app.command("ticks")(ticks.ticks)
+app.add_typer(reminders.app, name="reminders")

@@ -1,0 +1,94 @@
+"""Everything that can be found wrong before a tick comes."""
+
+import asyncio
+import os
+import re
+from collections.abc import Iterator, Mapping
+from typing import Annotated, Final, NamedTuple
+
+import typer
+
+from crontick.handler.cli.options import Json
+from crontick.handler.cli.screen import say, say_json
+from crontick.jobs.bounds import Bounds
+from crontick.jobs.config import ConfigError
+from crontick.jobs.deployment import Deployment, DeploymentError, load_deployment
+from crontick.jobs.fit import suggestion
+from crontick.jobs.ready import check_ready
+from crontick.jobs.settings import VARIABLES, Settings, SettingsError
+from crontick.jobs.stop import Stop
+from crontick.jobs.unavailable import Unavailable
+
+# What Kubernetes puts into the environment of every container beside a service called crontick.
+_NOT_OURS: Final = re.compile(r"CRONTICK_(SERVICE|PORT)(_|$)")
+
+
+class Finding(NamedTuple):
+    """``wrong`` fails the check; anything else is only said."""
+
+    wrong: bool
+    sentence: str
+
+
+def check(
+    offline: Annotated[bool, typer.Option("--offline", help="Do not ask the database.")] = False, json: Json = False
+) -> None:
+    """Check settings, configuration, kinds and database; exit 1 when something is wrong."""
+    findings = list(_findings(os.environ, offline=offline))
+    wrong = any(finding.wrong for finding in findings)
+    if json:
+        say_json({"ok": not wrong, "findings": [finding._asdict() for finding in findings]})
+    else:
+        for finding in findings:
+            say(f"{'!' if finding.wrong else '-'} {finding.sentence}")
+        say("something is wrong" if wrong else "all is well")
+    if wrong:
+        raise typer.Exit(1)
+
+
+def _findings(environ: Mapping[str, str], *, offline: bool) -> Iterator[Finding]:
+    yield from (Finding(wrong=False, sentence=sentence) for sentence in _strangers(environ))
+    try:
+        settings = Settings.from_environ(environ)
+        deployment = load_deployment(settings)
+    except (SettingsError, ConfigError, DeploymentError) as error:
+        yield from (Finding(wrong=True, sentence=sentence) for sentence in str(error).splitlines())
+        return
+    yield from _serving(settings)
+    yield from _kinds(deployment)
+    if settings.database_url is not None and not offline:
+        try:
+            asyncio.run(check_ready(deployment))
+        except Unavailable as unavailable:
+            yield Finding(wrong=True, sentence=unavailable.reason)
+
+
+def _strangers(environ: Mapping[str, str]) -> Iterator[str]:
+    known = {variable.name for variable in VARIABLES}
+    for name in environ:
+        ours = name.startswith("CRONTICK_") and not _NOT_OURS.match(name)
+        if ours and name.removesuffix("_FROM") not in known:
+            yield f"{name} is no setting of crontick{suggestion(name, known)}"
+
+
+def _serving(settings: Settings) -> Iterator[Finding]:
+    if settings.database_url is None:
+        yield Finding(wrong=True, sentence="CRONTICK_DATABASE_URL is not set, nor DATABASE_URL")
+    if not settings.cron_secrets:
+        yield Finding(wrong=True, sentence="CRON_SECRET is not set: make one with `openssl rand -hex 32`")
+    if not settings.modules:
+        yield Finding(wrong=False, sentence="CRONTICK_MODULES is not set: only the kinds that ship are known")
+    if settings.paused:
+        yield Finding(wrong=False, sentence="CRONTICK_PAUSED is set: no tick of this deployment runs a job")
+
+
+def _kinds(deployment: Deployment) -> Iterator[Finding]:
+    settings = deployment.settings
+    largest = Bounds(1, 1, settings.max_budget_seconds, settings.host_limit_seconds, Stop()).left_for_functions
+    for kind in deployment.kinds.values():
+        if kind.needs_seconds > largest:
+            yield Finding(
+                wrong=True,
+                sentence=f"{kind.name} needs {kind.needs_seconds:g} s, and the longest tick leaves {largest:.1f} s:"
+                f" raise CRONTICK_MAX_BUDGET_SECONDS, or lower `needs` in [kinds.{kind.name}]",
+            )

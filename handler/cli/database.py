@@ -1,0 +1,61 @@
+"""A command's connection: named queries in, rows out."""
+
+import os
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager
+from typing import Any, Final
+
+import psycopg
+from psycopg.rows import dict_row
+
+from crontick.handler.cli.screen import complain
+from crontick.jobs.settings import Settings, SettingsError
+from crontick.sql import query
+
+CONNECT_SECONDS: Final = 20
+
+Connection = psycopg.Connection[dict[str, Any]]
+
+
+def settings() -> Settings:
+    """Those of the environment, which must name a database; raises ``SettingsError``."""
+    read = Settings.from_environ(os.environ)
+    if read.database_url is None:
+        raise SettingsError(
+            ["CRONTICK_DATABASE_URL is not set, nor DATABASE_URL: name the PostgreSQL that has the jobs"]
+        )
+    return read
+
+
+@contextmanager
+def connected() -> Iterator[Connection]:
+    """A connection to the jobs, each statement its own transaction; the database's warnings go to stderr."""
+    url = settings().database_url
+    assert url is not None  # settings() refused that
+    with psycopg.connect(
+        url,
+        autocommit=True,
+        prepare_threshold=None,
+        connect_timeout=CONNECT_SECONDS,
+        row_factory=dict_row,
+        fallback_application_name="crontick command line",
+    ) as conn:
+        conn.add_notice_handler(_told)
+        yield conn
+
+
+def ask(conn: Connection, name: str, values: Mapping[str, Any] | None = None) -> list[dict[str, Any]]:
+    """The rows of a query file."""
+    return conn.execute(query(name).text.encode(), values).fetchall()
+
+
+def ask_one(conn: Connection, name: str, values: Mapping[str, Any] | None = None) -> Any:
+    """The only value of the only row."""
+    [row] = ask(conn, name, values)
+    [value] = row.values()
+    return value
+
+
+def _told(notice: psycopg.errors.Diagnostic) -> None:
+    hint = f" ({notice.message_hint})" if notice.message_hint else ""
+    complain(f"{(notice.severity or 'notice').lower()}: {notice.message_primary}{hint}")

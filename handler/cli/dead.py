@@ -1,0 +1,81 @@
+"""Dead letters: three decisions that a person takes."""
+
+import json as json_texts
+from datetime import datetime
+from typing import Annotated, Final
+
+import typer
+
+from crontick.handler.cli import jobs as job_commands
+from crontick.handler.cli.database import ask, ask_one, connected
+from crontick.handler.cli.options import By, Count, JobId, JobIds, Json, Reason, moment
+from crontick.handler.cli.screen import say, say_json, table
+
+app: Final = typer.Typer(help="Jobs that stopped retrying, and what becomes of them.", no_args_is_help=True)
+COLUMNS: Final = ("id", "kind", "queue", "attempt", "died_at", "last_status_code", "last_error")
+
+
+@app.command("list")
+def list_(
+    kind: Annotated[str | None, typer.Option()] = None,
+    error: Annotated[str | None, typer.Option(help="A part of the last error.")] = None,
+    limit: Count = 50,
+    json: Json = False,
+) -> None:
+    """List dead jobs that wait for a person, the latest first."""
+    with connected() as conn:
+        rows = ask(conn, "list_dead_letters", {"kind": kind, "error": error, "limit": limit})
+    table(rows, COLUMNS, as_json=json, nothing="no dead job waits for anybody")
+
+
+@app.command()
+def show(job: JobId, json: Json = False) -> None:
+    """Show a dead job with its attempts."""
+    job_commands.show(job, json)
+
+
+@app.command()
+def requeue(
+    jobs: JobIds,
+    by: By,
+    *,
+    reason: Reason = None,
+    payload: Annotated[str | None, typer.Option(help="JSON: the copy's payload instead of the dead job's.")] = None,
+    at: Annotated[datetime | None, typer.Option(parser=moment, metavar="TIME", help="When the copy is due.")] = None,
+    json: Json = False,
+) -> None:
+    """Enqueue a fresh copy of each; a second time names the first copy."""
+    if payload is not None:
+        _check_json(payload)
+    with connected() as conn:
+        for job in jobs:
+            values = {"id": job, "by": by, "reason": reason, "payload": payload, "run_at": at}
+            copy = ask_one(conn, "requeue_job", values)
+            if json:
+                say_json({"job": job, "requeued_as": copy})
+            else:
+                say(f"job {job} is requeued as job {copy}")
+
+
+@app.command()
+def ignore(
+    jobs: JobIds,
+    by: By,
+    reason: Annotated[str, typer.Option("--reason", help="Why nothing has to be done.")],
+    json: Json = False,
+) -> None:
+    """Leave each as it is, with a reason."""
+    with connected() as conn:
+        for job in jobs:
+            ask(conn, "ignore_job", {"id": job, "by": by, "reason": reason})
+            if json:
+                say_json({"job": job, "resolution": "ignored"})
+            else:
+                say(f"job {job} is ignored")
+
+
+def _check_json(text: str) -> None:
+    try:
+        json_texts.loads(text)
+    except (ValueError, RecursionError) as error:
+        raise typer.BadParameter(f"the payload is no JSON: {error}") from None

@@ -1,0 +1,103 @@
+"""Looking at jobs, and what can be done to one that is not finished."""
+
+from typing import Annotated, Final
+
+import typer
+
+from crontick.handler.cli.database import ask, connected
+from crontick.handler.cli.options import By, Count, JobId, JobIds, Json, Reason
+from crontick.handler.cli.screen import complain, readable, record, say, say_json, table
+
+COLUMNS: Final = (
+    "id",
+    "kind",
+    "queue",
+    "status",
+    "held_by",
+    "attempt",
+    "run_at",
+    "finished_at",
+    "group_key",
+    "last_error",
+)
+ATTEMPTS: Final = (
+    "number",
+    "tick",
+    "started_at",
+    "took",
+    "outcome",
+    "status_code",
+    "retry_at",
+    "provider_message_id",
+    "error",
+)
+
+
+def jobs(
+    *,
+    status: Annotated[str | None, typer.Option(help="queued, running, succeeded, failed, dead or cancelled.")] = None,
+    kind: Annotated[str | None, typer.Option()] = None,
+    queue: Annotated[str | None, typer.Option()] = None,
+    group: Annotated[str | None, typer.Option(help="The group's key.")] = None,
+    error: Annotated[str | None, typer.Option(help="A part of the last error.")] = None,
+    below: Annotated[int | None, typer.Option(help="Go on below this id: the last one of the page before.")] = None,
+    limit: Count = 50,
+    json: Json = False,
+) -> None:
+    """List jobs, the newest first."""
+    values = {"status": status, "kind": kind, "queue": queue, "group_key": group, "error": error}
+    with connected() as conn:
+        rows = ask(conn, "list_jobs", {**values, "below": below, "limit": limit})
+    table(rows, COLUMNS, as_json=json, nothing="no job is like that")
+
+
+def show(job: JobId, json: Json = False) -> None:
+    """Show one job: what it is, why it is where it is, and its attempts."""
+    with connected() as conn:
+        found = ask(conn, "read_job", {"id": job})
+        attempts = ask(conn, "list_attempts", {"id": job})
+    if not found:
+        complain(f"there is no job {job}: finished jobs are kept for a time only")
+        raise typer.Exit(1)
+    if json:
+        [fields] = found
+        texts = {name: readable(fields[name]) for name in ("payload", "result")}
+        say_json({**fields, **texts, "attempts": attempts})
+        return
+    record(found[0], as_json=False)
+    if attempts:
+        say("")
+        table(attempts, ATTEMPTS, as_json=False, nothing="")
+
+
+def why(job: JobId, json: Json = False) -> None:
+    """Say in one sentence what a job waits for, or how it ended, and the mend."""
+    with connected() as conn:
+        [answer] = ask(conn, "explain_job", {"id": job})
+    if json:
+        say_json({"job": job, "why": answer["why"]})
+    else:
+        say(answer["why"])
+    if not answer["known"]:
+        raise typer.Exit(1)
+
+
+def cancel(jobs: JobIds, by: By, reason: Reason = None, json: Json = False) -> None:
+    """Cancel jobs; one that runs is asked to stop."""
+    _act("cancel_job", jobs, by=by, reason=reason, json=json)
+
+
+def run_now(jobs: JobIds, by: By, reason: Reason = None, json: Json = False) -> None:
+    """Make failed or future jobs due at once."""
+    _act("hurry_job", jobs, by=by, reason=reason, json=json)
+
+
+def _act(query: str, jobs: list[int], *, by: str, reason: str | None, json: bool) -> None:
+    """One job after another: each is done, or the first that cannot be ends the command."""
+    with connected() as conn:
+        for job in jobs:
+            [answer] = ask(conn, query, {"id": job, "by": by, "reason": reason})
+            if json:
+                say_json({"job": job, "status": answer["status"]})
+            else:
+                say(f"job {job} is {answer['status']}")

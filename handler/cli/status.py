@@ -1,0 +1,92 @@
+"""How things stand, and whether somebody has to do something."""
+
+import time
+from datetime import timedelta
+from typing import Annotated, Any, Final
+
+import typer
+from rich.console import Console
+
+from crontick.handler.cli.database import Connection, ask, connected
+from crontick.handler.cli.options import Json, length
+from crontick.handler.cli.screen import Row, lasting, say, say_json, table
+
+COLUMNS: Final = ("queue", "kind", "status", "held_by", "jobs", "oldest_due")
+PAUSES: Final = ("what", "name", "paused_at", "by", "reason")
+WATCH_SECONDS: Final = 2.0
+
+MAX_AGE: Final = timedelta(hours=24)
+
+Age = Annotated[
+    timedelta | None,
+    typer.Option(
+        "--max-age", parser=length, metavar="LENGTH", help="How old the last tick may be.", show_default="24h"
+    ),
+]
+
+
+def status(
+    max_age: Age = None,
+    watch: Annotated[bool, typer.Option("--watch", help="Show it again and again, until Ctrl-C.")] = False,
+    json: Json = False,
+) -> None:
+    """Show jobs by queue and kind, the last tick, what is paused; exit 1 when something waits for a person."""
+    with connected() as conn:
+        while watch:
+            Console().clear()
+            _show(conn, max_age or MAX_AGE, json=json)
+            time.sleep(WATCH_SECONDS)
+        wrong = _show(conn, max_age or MAX_AGE, json=json)
+    if wrong:
+        raise typer.Exit(1)
+
+
+def _show(conn: Connection, max_age: timedelta, *, json: bool) -> list[str]:
+    [state] = ask(conn, "read_state")
+    work, pauses = ask(conn, "read_overview"), ask(conn, "list_pauses")
+    wrong = findings(state, max_age)
+    if json:
+        say_json({**state, "work": work, "paused": pauses, "wrong": wrong})
+        return wrong
+    say(_headline(state))
+    if work:
+        table(work, COLUMNS, as_json=False, nothing="")
+    for pause in pauses:
+        since = pause["paused_at"].isoformat(timespec="seconds")
+        reason = f" ({pause['reason']})" if pause["reason"] else ""
+        say(f"paused: {pause['what']} {pause['name']} since {since} by {pause['by']}{reason}")
+    for sentence in wrong:
+        say(f"! {sentence}")
+    return wrong
+
+
+def _headline(state: Row) -> str:
+    last = "no tick yet"
+    if state["last_tick_age"] is not None:
+        last = f"last tick {lasting(state['last_tick_age'])} ago ({state['last_trigger']})"
+    clock = "; THE TEST CLOCK IS INSTALLED" if state["test_clock"] else ""
+    return f"environment {state['environment']}; {last}{clock}"
+
+
+def findings(state: Row, max_age: timedelta) -> list[str]:
+    """What somebody has to look at, one sentence each with the mend."""
+    age, due = state["last_tick_age"], state["oldest_due"]
+    waits = "nothing is due" if due is None else f"the oldest job has been due for {lasting(due)}"
+    counted: list[tuple[Any, str]] = [
+        (
+            age is not None and age > max_age,
+            f"no tick has come for {lasting(age or timedelta())}, and {waits}: look at what calls it",
+        ),
+        (age is None and due is not None, f"no tick has come yet, and {waits}: call POST /cron/tick"),
+        (
+            state["died_ticks"],
+            "ticks of the last day that died before their end: {}: `crontick ticks`, and the host's log",
+        ),
+        (state["dead_letters"], "dead jobs that wait for a decision: {}: `crontick dead list`"),
+        (state["doubts"], "messages that may or may not have been sent: {}: `crontick doubts list`"),
+        (
+            state["unknown_kinds"],
+            "jobs of kinds that no deployment knows: {}: deploy code that has them, or `crontick cancel`",
+        ),
+    ]
+    return [sentence.format(count) for count, sentence in counted if count]
