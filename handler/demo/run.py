@@ -1,0 +1,107 @@
+"""The stage of the demo: database, mail server, receivers and two real servers, put up and taken down."""
+
+import secrets
+import shutil
+import tempfile
+from base64 import b64encode
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any, Final
+
+import psycopg
+
+from crontick.handler.demo.screen import Screen
+from crontick.handler.demo.servers import server
+from crontick.handler.demo.story import Stage, tell
+from crontick.handler.demo.world import mail_sink, receiver
+from crontick.sql.embedded import postgres
+from crontick.sql.migrate import migrate
+
+__all__ = ["run"]
+
+_TOML: Final = '''
+[email]
+provider = "smtp"
+url_env = "SMTP_URL"
+from = "Acme <hi@acme.example>"
+
+[[webhook_endpoint]]
+name = "crm"
+url = "http://127.0.0.1:{port}/crm"
+secret_env = "CRM_SECRET"
+
+[[webhook_endpoint]]
+name = "billing"
+url = "http://127.0.0.1:{port}/billing"
+secret_env = "CRM_SECRET"
+
+[http]
+allow = ["127.0.0.1"]
+
+[[reminder]]
+name = "booking_24h"
+lead = "24h"
+kind = "send_email"
+query = """select b.id as item, b.starts_at as item_at,
+                  jsonb_build_object('to', u.email, 'subject', 'See you soon', 'text', 'Your booking is coming up.') as payload
+           from acme.bookings as b
+           join acme.users as u on u.id = b.user_id
+           where b.starts_at between :from and :to"""
+'''
+_TABLES: Final = """
+create schema acme;
+create table acme.users (id int primary key, name text not null, email text not null);
+create table acme.credits (user_id int not null, cents int not null);
+create table acme.bookings (id int primary key, user_id int not null, starts_at timestamptz not null);
+"""
+
+
+def run(*, keep: bool = False) -> int:
+    """Tell the whole story; 0 when everything was as promised, 1 when something was off.
+
+    ``keep`` leaves the servers running until the enter key is pressed.
+    """
+    screen = Screen()
+    with _stage(screen) as stage:
+        tell(stage)
+        screen.step("in the end" if screen.wrong else "all as promised")
+        screen.say(f"{screen.wrong} things were off" if screen.wrong else "every check above was made against the real thing")
+        if keep:
+            _keep(screen, stage)
+    return 1 if screen.wrong else 0
+
+
+@contextmanager
+def _stage(screen: Screen) -> Iterator[Stage]:
+    with ExitStack() as stack:
+        screen.step("a PostgreSQL from the embedded wheel, a mail server, receivers of webhooks, two crontick servers")
+        url = stack.enter_context(postgres())
+        migrate(url, environment="demo", test_clock=True)
+        conn: psycopg.Connection[Any] = stack.enter_context(psycopg.connect(url, autocommit=True))
+        conn.execute(_TABLES)
+        mails, receivers = stack.enter_context(mail_sink()), stack.enter_context(receiver())
+        folder = Path(tempfile.mkdtemp(prefix="crontick-demo-"))
+        stack.callback(shutil.rmtree, folder, ignore_errors=True)
+        (folder / "crontick.toml").write_text(_TOML.format(port=receivers.port))
+        environ = {
+            "CRONTICK_DATABASE_URL": url,
+            "CRONTICK_ENVIRONMENT": "demo",
+            "CRONTICK_MODULES": "crontick.handler.demo.acme",
+            "CRONTICK_BUDGET_SECONDS": "12",
+            "SMTP_URL": f"smtp://127.0.0.1:{mails.port}",
+            "CRM_SECRET": "whsec_" + b64encode(secrets.token_bytes(24)).decode(),
+        }
+        servers = [stack.enter_context(server(folder, environ)) for _ in range(2)]
+        yield Stage(screen, conn, folder, mails, receivers, servers)
+
+
+def _keep(screen: Screen, stage: Stage) -> None:
+    alive = next(serving for serving in stage.servers if serving.process.poll() is None)
+    screen.step("left running: press enter to end it")
+    screen.say(f"psql '{stage.conn.info.dsn}'")
+    screen.say(f"curl -X POST -H 'Authorization: Bearer {alive.token}' {alive.url}/cron/tick")
+    try:
+        input()
+    except (EOFError, KeyboardInterrupt):
+        screen.say("ended")

@@ -1,0 +1,1 @@
+"""Benchmarks: what is compared runs in one go, interleaved, and the ratio of the medians is what counts."""

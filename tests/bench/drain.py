@@ -1,0 +1,98 @@
+"""How fast one tick process drains no-op jobs, beside raw psycopg doing the same claims and settles."""
+
+import asyncio
+import dataclasses
+import statistics
+import time
+from collections.abc import Callable, Coroutine
+from typing import Any, Final
+
+import psycopg
+
+from crontick.jobs import kind
+from crontick.jobs.bounds import Bounds
+from crontick.jobs.caller import Caller
+from crontick.jobs.deployment import Deployment, load_deployment
+from crontick.jobs.exchange import Exchanges
+from crontick.jobs.link import Link
+from crontick.jobs.request import TickRequest
+from crontick.jobs.services import TickServices
+from crontick.jobs.settings import Settings
+from crontick.jobs.stop import Stop
+from crontick.jobs.tick import tick
+from tests.bench import floor
+from tests.bench.rows import fill
+
+__all__ = ["Drained", "drain_both"]
+
+_BUDGET_SECONDS: Final = 600.0
+
+
+@kind("noop")
+async def noop(payload: dict[str, int]) -> None:
+    """Nothing: what is measured is everything else."""
+
+
+@dataclasses.dataclass(frozen=True, slots=True)
+class Drained:
+    """Medians of one way of draining."""
+
+    jobs_per_second: float
+    wal_bytes_per_job: float
+
+
+def drain_both(url: str, *, jobs: int, batch: int, rounds: int) -> tuple[Drained, Drained]:
+    """The floor and crontick, in turns, each from the same number of due jobs."""
+    settings = Settings(database_url=url, environment="test", concurrency=batch)
+    deployment = load_deployment(settings, kinds=[noop])
+    ways: list[Callable[[], Coroutine[Any, Any, int]]] = [
+        lambda: floor.drain(url, batch),
+        lambda: _drain(deployment, url, batch),
+    ]
+    measured: list[list[Drained]] = [[], []]
+    with psycopg.connect(url, autocommit=True) as conn:
+        for _ in range(rounds):
+            for way, results in zip(ways, measured, strict=True):
+                results.append(_measure(conn, way, jobs))
+    floors, ours = (_median(results) for results in measured)
+    return floors, ours
+
+
+def _measure(conn: psycopg.Connection[Any], way: Callable[[], Coroutine[Any, Any, int]], jobs: int) -> Drained:
+    fill(conn, jobs)
+    conn.execute("checkpoint")
+    before = _one(conn, "select pg_current_wal_lsn()::text")
+    started = time.perf_counter()
+    done = asyncio.run(way())
+    seconds = time.perf_counter() - started
+    if done != jobs:
+        raise RuntimeError(f"{done} of {jobs} jobs were drained")
+    wal = float(_one(conn, "select pg_current_wal_lsn() - %s::pg_lsn", before))
+    return Drained(jobs / seconds, wal / jobs)
+
+
+async def _drain(deployment: Deployment, url: str, batch: int) -> int:
+    """One tick without a limit, as `crontick tick --limit none` makes it."""
+    bounds = Bounds(
+        limit=10**9, concurrency=batch, budget_seconds=_BUDGET_SECONDS, host_limit_seconds=None, stop=Stop()
+    )
+    link = Link(url, lambda: bounds.left)
+    services = TickServices(link, deployment, bounds, url)
+    try:
+        summary = await tick(Exchanges(link, deployment, bounds, TickRequest()), services, bounds, Caller("bench"))
+    finally:
+        await services.close()
+        await link.close()
+    return summary.succeeded
+
+
+def _one(conn: psycopg.Connection[Any], text: str, *values: object) -> Any:
+    row = conn.execute(text.encode(), values).fetchone()
+    return None if row is None else row[0]
+
+
+def _median(results: list[Drained]) -> Drained:
+    return Drained(
+        statistics.median(result.jobs_per_second for result in results),
+        statistics.median(result.wal_bytes_per_job for result in results),
+    )
