@@ -2,9 +2,10 @@
 
 import random
 from collections.abc import Sequence
-from dataclasses import dataclass
 from datetime import timedelta
 from typing import Final, TypeAlias
+
+import msgspec
 
 __all__ = ["DEFAULT", "Backoff", "Exponential", "delay_seconds", "normal"]
 
@@ -13,8 +14,7 @@ _JITTER: Final = 0.1
 _JITTER_AT_MOST: Final = 60.0
 
 
-@dataclass(frozen=True, slots=True)
-class Exponential:
+class Exponential(msgspec.Struct, frozen=True):
     """``base`` seconds, times ``factor`` for each further attempt, ``cap`` seconds at most."""
 
     base: float = 60
@@ -30,8 +30,7 @@ class Exponential:
         return min(delay, self.cap)
 
 
-@dataclass(frozen=True, slots=True)
-class _Steps:
+class _Steps(msgspec.Struct, frozen=True):
     steps: tuple[float, ...]
 
     def seconds(self, attempt: int) -> float:

@@ -1,8 +1,9 @@
 """What a tick may use: time, seats, jobs, memory; and which of them ran out first."""
 
 from collections.abc import Iterable
-from dataclasses import dataclass, field
 from typing import Any, Final
+
+import msgspec
 
 from crontick.jobs.clock import Moment
 from crontick.jobs.kind import Kind
@@ -18,8 +19,7 @@ _MARGIN_SHARE: Final = 0.1
 _MARGIN_SECONDS: Final = (0.25, 2.0)
 
 
-@dataclass(slots=True)
-class Bounds:
+class Bounds(msgspec.Struct):
     """``budget_seconds`` from ``started`` is the hard deadline; functions are cut a margin before it, to leave time to settle."""
 
     limit: int
@@ -27,7 +27,7 @@ class Bounds:
     budget_seconds: float
     host_limit_seconds: float | None
     stop: Stop
-    started: Moment = field(default_factory=Moment)
+    started: Moment = msgspec.field(default_factory=Moment)
 
     @property
     def lease_seconds(self) -> float:
@@ -57,7 +57,11 @@ class Bounds:
     def fitting(self, kinds: Iterable[Kind[Any]]) -> list[str]:
         """The kinds whose ``needs`` still fit (P6); one that never fits may start while the tick is young."""
         left, young = self.left_for_functions, self.budget_seconds - self.margin_seconds
-        return [kind.name for kind in kinds if kind.needs_seconds <= left or (kind.needs_seconds > young and left > young * 0.9)]
+        return [
+            kind.name
+            for kind in kinds
+            if kind.needs_seconds <= left or (kind.needs_seconds > young and left > young * 0.9)
+        ]
 
     def exhausted(self, *, claimed: int, fitting: bool) -> StopReason | None:
         """Why nothing more may be claimed, or None."""

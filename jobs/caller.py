@@ -1,10 +1,9 @@
 """Who called a tick, as its row in ``crontick.ticks`` remembers it."""
 
-from dataclasses import dataclass
+import msgspec
 
 
-@dataclass(frozen=True, slots=True)
-class Caller:
+class Caller(msgspec.Struct, frozen=True):
     """The trigger's name, the first 8 hex digits of its token's SHA-256 (P11), and the host's id of the request."""
 
     trigger: str

@@ -146,7 +146,9 @@ class Context:
         self.completing = True
         text = None if result is None else encode_json(result)
         if text is not None and len(text) > PAYLOAD_BYTES:
-            raise PayloadError(f"the result has {len(text)} bytes, {PAYLOAD_BYTES} are allowed: store it and return a reference")
+            raise PayloadError(
+                f"the result has {len(text)} bytes, {PAYLOAD_BYTES} are allowed: store it and return a reference"
+            )
         return execute(conn, query("complete_job"), {"id": self.job.id, "claim": self.job.claim, "result": text})
 
     def enqueue(self, kind: "Kind[Any]", payload: object, *, conn: Any = None, **options: Any) -> Any:

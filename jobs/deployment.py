@@ -4,7 +4,6 @@ import hashlib
 import importlib
 import os
 from collections.abc import Callable, Iterable, Mapping
-from dataclasses import dataclass, replace
 from datetime import timedelta
 from importlib.metadata import version
 from typing import Any
@@ -12,7 +11,6 @@ from typing import Any
 import msgspec
 
 from crontick.jobs import backoff as backoffs
-from crontick.jobs.config import load_config
 from crontick.jobs.kind import Kind
 from crontick.jobs.kinds import shipped
 from crontick.jobs.redact import Redactor
@@ -27,8 +25,7 @@ class DeploymentError(Exception):
     """The modules of this deployment cannot be used as they are; the message names the module and the mend."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Deployment:
+class Deployment(msgspec.Struct, frozen=True, kw_only=True):
     """Everything that a tick needs to know of this code; made once a process."""
 
     settings: Settings
@@ -82,7 +79,7 @@ def load_deployment(
                 _add(found, value, name)
             elif isinstance(value, Reminder) and value not in remind:
                 remind.append(value)
-    config = load_config(settings.config_path, kinds=frozenset(found))
+    config = _config(settings, found)
     for name, said in config.kinds.items():
         found[name] = _overridden(found[name], said)
     remind += [Reminder.from_settings(section) for section in config.reminder]
@@ -98,6 +95,14 @@ def load_deployment(
         hash=_hash(code, found, remind, config),
         version=code,
     )
+
+
+def _config(settings: Settings, kinds: Mapping[str, Kind[Any]]) -> Config:
+    if settings.config_path is None:
+        return Config()
+    from crontick.jobs.config import load_config
+
+    return load_config(settings.config_path, kinds=frozenset(kinds))
 
 
 def _imported(name: str) -> Any:
@@ -136,7 +141,7 @@ def _overridden(kind: Kind[Any], said: KindSettings) -> Kind[Any]:
         )
     elif said.backoff is not None:
         changes["backoff"] = backoffs.normal(said.backoff)
-    return replace(kind, **changes)
+    return msgspec.structs.replace(kind, **changes)
 
 
 def _check_reminders(reminders: list[Reminder], kinds: Mapping[str, Kind[Any]]) -> None:
@@ -173,7 +178,17 @@ def _hash(code: str, kinds: Mapping[str, Kind[Any]], reminders: list[Reminder], 
     told = [
         code,
         [
-            [k.name, k.queue, k.priority, k.max_attempts, k.timeout_seconds, k.needs_seconds, repr(k.backoff), k.marker, k.in_doubt]
+            [
+                k.name,
+                k.queue,
+                k.priority,
+                k.max_attempts,
+                k.timeout_seconds,
+                k.needs_seconds,
+                repr(k.backoff),
+                k.marker,
+                k.in_doubt,
+            ]
             for _, k in sorted(kinds.items())
         ],
         sorted(reminder.name for reminder in reminders),

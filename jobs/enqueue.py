@@ -2,10 +2,10 @@
 
 import json
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
+import msgspec
 import psycopg
 from psycopg.rows import tuple_row
 
@@ -14,8 +14,7 @@ from crontick.sql import Query, query
 __all__ = ["Order", "enqueue", "enqueue_many", "execute"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Order:
+class Order(msgspec.Struct, frozen=True, kw_only=True):
     """The arguments of one ``crontick.enqueue``."""
 
     kind: str
@@ -70,7 +69,7 @@ class Order:
 
     def values(self) -> dict[str, Any]:
         """The parameters of ``enqueue_job``."""
-        return {name: getattr(self, name) for name in self.__slots__}
+        return {name: getattr(self, name) for name in self.__struct_fields__}
 
     def as_json(self) -> dict[str, Any]:
         """One element of ``enqueue_many``, without what is not said; the payload is JSON already."""
@@ -101,7 +100,9 @@ def execute(conn: Any, statement: Query, values: Mapping[str, Any], *, many: boo
     if isinstance(conn, psycopg.Connection):
         cursor = conn.cursor(row_factory=tuple_row).execute(statement.text.encode(), values)
         return _taken(cursor.fetchall(), many=many)
-    raise TypeError(f"{type(conn).__module__}.{type(conn).__qualname__} is not a connection that crontick knows: pass psycopg's")
+    raise TypeError(
+        f"{type(conn).__module__}.{type(conn).__qualname__} is not a connection that crontick knows: pass psycopg's"
+    )
 
 
 async def _execute_async(
@@ -121,5 +122,7 @@ def _element(order: Order) -> str:
 
 def _aware(name: str, moment: datetime) -> datetime:
     if moment.tzinfo is None:
-        raise ValueError(f"{name} {moment} has no time zone: give an aware datetime, for example with datetime.now(UTC)")
+        raise ValueError(
+            f"{name} {moment} has no time zone: give an aware datetime, for example with datetime.now(UTC)"
+        )
     return moment

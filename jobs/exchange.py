@@ -2,7 +2,6 @@
 
 import secrets
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import starmap
 from typing import Any, Final
@@ -33,8 +32,7 @@ _DATA_ERRORS: Final = ("22", "23", "54", "CT")
 """SQLSTATE classes of an outcome that cannot be stored as it is: data, constraints, limits, our own refusals."""
 
 
-@dataclass(slots=True)
-class Opened:
+class Opened(msgspec.Struct):
     """What the opening said of this tick."""
 
     tick: int
@@ -46,8 +44,7 @@ class Opened:
     opened_at: datetime
 
 
-@dataclass(slots=True)
-class Batch:
+class Batch(msgspec.Struct):
     """What one trip brought: jobs to start, and what is left to do."""
 
     jobs: list[Job]
@@ -59,16 +56,14 @@ class Batch:
     cancels: Sequence[int] = ()
     lost: frozenset[int] = frozenset()
     completed: frozenset[int] = frozenset()
-    settled: list[Ending] = field(default_factory=list)
-    reminders: list[tuple[str, int, int, int]] = field(default_factory=list)
+    settled: list[Ending] = []
+    reminders: list[tuple[str, int, int, int]] = []
 
 
 class Exchanges:
     """One tick's conversation with the database. Numbers are drawn here, so that a repeat is recognised (P1)."""
 
-    def __init__(
-        self, link: Link, deployment: Deployment, bounds: Bounds, request: TickRequest
-    ) -> None:
+    def __init__(self, link: Link, deployment: Deployment, bounds: Bounds, request: TickRequest) -> None:
         self._link = link
         self._deployment = deployment
         self._bounds = bounds
@@ -290,12 +285,12 @@ class Exchanges:
         more_items, next_item_at = self._coming.more, self._coming.next_at
         if closed and next_item_at is not None:
             next_due_at = min(next_due_at or next_item_at, next_item_at)
-        return Batch(jobs, closed, more or (closed and more_items), stop_reason or "empty", next_due_at, oldest or 0.0, cancels)
+        return Batch(
+            jobs, closed, more or (closed and more_items), stop_reason or "empty", next_due_at, oldest or 0.0, cancels
+        )
 
     def _stop_reason(self) -> StopReason | None:
-        return self._bounds.exhausted(
-            claimed=self.claimed, fitting=bool(self._bounds.fitting(self._kinds.values()))
-        )
+        return self._bounds.exhausted(claimed=self.claimed, fitting=bool(self._bounds.fitting(self._kinds.values())))
 
 
 _SUSPECTS_PER_TICK: Final = 20
@@ -383,6 +378,6 @@ def _raise(answer: Answer) -> None:
 
 
 def _host() -> str:
-    import platform  # noqa: PLC0415 (once a process, and not when a tick is imported)
+    import platform
 
     return platform.node()[:128]

@@ -2,10 +2,10 @@
 
 import inspect
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any, Generic, Literal, TypeVar, overload
 
+import msgspec
 import psycopg
 
 from crontick.jobs import backoff as backoffs
@@ -19,8 +19,7 @@ InDoubt = Literal["park", "resend", "skip"]
 Delay = timedelta | float
 
 
-@dataclass(frozen=True, slots=True, eq=False)
-class Kind(Generic[P]):
+class Kind(msgspec.Struct, Generic[P], frozen=True, eq=False):
     """What ``@kind`` returns. It registers nothing: a deployment collects the kinds of its modules."""
 
     name: str
@@ -36,7 +35,7 @@ class Kind(Generic[P]):
     backoff: backoffs.Backoff
     marker: str | None
     in_doubt: InDoubt
-    secret: frozenset[str] = field(default=frozenset())
+    secret: frozenset[str] = frozenset()
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the function itself, as a test may."""

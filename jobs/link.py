@@ -28,7 +28,9 @@ class Link:
         self._turn = asyncio.Lock()
         self.trip_seconds = 0.0
 
-    async def ask(self, build: Callable[[bool], Sequence[Segment]], *, patience_seconds: float | None = None) -> list[Answer]:
+    async def ask(
+        self, build: Callable[[bool], Sequence[Segment]], *, patience_seconds: float | None = None
+    ) -> list[Answer]:
         """Send what ``build(repeat)`` says, and again on a new connection when the answer was lost, while time is left.
 
         ``repeat`` is true when the same statements may have happened already: they must recognise it by their numbers (P1).
@@ -55,9 +57,7 @@ class Link:
         if self._conn is None:
             self._conn = await connect(self._url, timeout_seconds=max(until - time.monotonic(), 0.1))
         started = time.monotonic()
-        answers = await trip(
-            self._conn, segments, timeout_seconds=min(max(until - started, 0.1), _TRIP_SECONDS)
-        )
+        answers = await trip(self._conn, segments, timeout_seconds=min(max(until - started, 0.1), _TRIP_SECONDS))
         self.trip_seconds = time.monotonic() - started
         return answers
 

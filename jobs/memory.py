@@ -14,10 +14,14 @@ _STATM: Final = Path("/proc/self/statm")
 @functools.cache
 def limit_bytes() -> int | None:
     """The container's or Lambda's limit; None where there is none to be read."""
-    import os  # noqa: PLC0415 (asked once a process)
-    import resource  # noqa: PLC0415 (not on every platform)
+    import os
+    import resource
 
-    limits = [int(os.environ["AWS_LAMBDA_FUNCTION_MEMORY_SIZE"]) * 2**20] if "AWS_LAMBDA_FUNCTION_MEMORY_SIZE" in os.environ else []
+    limits = (
+        [int(os.environ["AWS_LAMBDA_FUNCTION_MEMORY_SIZE"]) * 2**20]
+        if "AWS_LAMBDA_FUNCTION_MEMORY_SIZE" in os.environ
+        else []
+    )
     soft = resource.getrlimit(resource.RLIMIT_AS)[0]
     if soft != resource.RLIM_INFINITY:
         limits.append(soft)

@@ -12,9 +12,7 @@ from crontick.sql.wire import Segment, statement
 __all__ = ["preview"]
 
 
-async def preview(
-    link: Link, deployment: Deployment, request: TickRequest, bounds: Bounds, caller: Caller
-) -> Summary:
+async def preview(link: Link, deployment: Deployment, request: TickRequest, bounds: Bounds, caller: Caller) -> Summary:
     """The due jobs of known kinds in the order of their claims, ``limit`` at most; writes nothing."""
 
     def build(repeat: bool) -> list[Segment]:

@@ -1,10 +1,11 @@
 """A tick from outside: connect, tick, and say in one's own words when that cannot be done."""
 
-import dataclasses
 import os
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any, Final
 
+import msgspec
 import psycopg
 
 from crontick.jobs.bounds import Bounds
@@ -48,7 +49,7 @@ async def run_tick(
     services = TickServices(link, deployment, bounds, url)
     try:
         if request.dry_run:
-            from crontick.jobs.preview import preview  # noqa: PLC0415 (no tick needs it)
+            from crontick.jobs.preview import preview
 
             return await preview(link, deployment, request, bounds, caller)
         summary = await tick(Exchanges(link, deployment, bounds, request), services, bounds, caller)
@@ -73,8 +74,8 @@ async def process_jobs(
     asked = TickRequest(limit=limit, budget_seconds=seconds, **request)
     if seconds is not None and seconds > deployment.settings.max_budget_seconds:
         # Who calls this function owns the process: no host's limit was promised to anybody else.
-        settings = dataclasses.replace(deployment.settings, max_budget_seconds=seconds)
-        deployment = dataclasses.replace(deployment, settings=settings)
+        settings = replace(deployment.settings, max_budget_seconds=seconds)
+        deployment = msgspec.structs.replace(deployment, settings=settings)
     return await run_tick(deployment, asked)
 
 

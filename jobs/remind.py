@@ -2,7 +2,6 @@
 
 import asyncio
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
@@ -18,18 +17,16 @@ __all__ = ["ComingUp", "Found", "ask_for_items", "coming_up"]
 _GENERATED_AT_MOST: Final = 1000
 
 
-@dataclass(frozen=True, slots=True)
-class Found:
+class Found(msgspec.Struct, frozen=True):
     """One item that needs a job (or, too late, a record), as ``enqueue_reminders`` takes it."""
 
     row: dict[str, Any]
 
 
-@dataclass(slots=True)
-class ComingUp:
+class ComingUp(msgspec.Struct):
     """All that the reminders found: what is due, whether there is more of it, and when the next item is."""
 
-    found: list[Found] = field(default_factory=list)
+    found: list[Found] = []
     more: bool = False
     next_at: datetime | None = None
 
@@ -76,7 +73,10 @@ async def coming_up(
             continue
         rows = answer.rows[1]
         try:
-            items = [(Item(item=row[0], item_at=as_moment(row[1]), payload=row[2] or "{}", group_key=row[3]), row[4]) for row in rows]
+            items = [
+                (Item(item=row[0], item_at=as_moment(row[1]), payload=row[2] or "{}", group_key=row[3]), row[4])
+                for row in rows
+            ]
         except ValueError as error:
             warnings.append(f"reminder {reminder.name}: {error}")
             continue
@@ -93,14 +93,16 @@ async def coming_up(
 async def _generated(reminder: Reminder, coming: ComingUp, warnings: list[str]) -> None:
     """Items of an async generator; those that have a record already are left out by the statement that enqueues them."""
     now = datetime.now(UTC)
-    assert reminder.items is not None  # noqa: S101 (the caller asked)
+    assert reminder.items is not None
     try:
         async with asyncio.timeout(SECONDS_PER_QUERY):
             count = 0
             async for item in reminder.items(now, now + reminder.window()):
                 payload = item.payload if isinstance(item.payload, str) else encode_json(item.payload)
                 moment = as_moment(item.item_at)
-                coming.add(reminder, Item(item=item.item, item_at=moment, payload=payload, group_key=item.group_key), now)
+                coming.add(
+                    reminder, Item(item=item.item, item_at=moment, payload=payload, group_key=item.group_key), now
+                )
                 count += 1
                 if count >= _GENERATED_AT_MOST:
                     coming.more = True

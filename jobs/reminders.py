@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import AsyncIterator, Callable
-from dataclasses import dataclass
 from datetime import UTC, datetime, timedelta
 from typing import Any, Final
+
+import msgspec
 
 from crontick.jobs.sections import ReminderSettings
 
@@ -22,8 +23,7 @@ _LITERAL: Final = re.compile(r"('(?:[^']|'')*'|\"[^\"]*\"|--[^\n]*|/\*.*?\*/|\$(
 Items = Callable[[datetime, datetime], AsyncIterator["Item"]]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Item:
+class Item(msgspec.Struct, frozen=True, kw_only=True):
     """Something coming up. ``payload`` is that of the reminder's kind, as JSON can hold it."""
 
     item: str
@@ -32,8 +32,7 @@ class Item:
     group_key: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True, eq=False)
-class Reminder:
+class Reminder(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     """Due at the item's moment less ``lead``; sent late until that plus ``late``, never after the item's moment."""
 
     name: str
@@ -101,7 +100,13 @@ def reminder(
 
     def decorate(items: Items) -> Reminder:
         return Reminder(
-            name=name, kind=kind, lead=lead, late=lead if late is None else late, items=items, queue=queue, priority=priority
+            name=name,
+            kind=kind,
+            lead=lead,
+            late=lead if late is None else late,
+            items=items,
+            queue=queue,
+            priority=priority,
         )
 
     return decorate

@@ -66,7 +66,9 @@ class Runner:
                     value = await self._call(ctx, payload)
             outcome: Outcome = _PLAIN if value is None else _with_result(value)
             if ctx.completing:
-                outcome = self._failed(ctx, RuntimeError("complete was not committed"), public="complete was not committed")
+                outcome = self._failed(
+                    ctx, RuntimeError("complete was not committed"), public="complete was not committed"
+                )
         except asyncio.CancelledError:
             outcome = self._cut(ctx, runs_on=not ctx.kind.is_async)
         except PayloadError as error:
@@ -163,7 +165,9 @@ def ended(ctx: Context, outcome: Outcome) -> Ending:
     if doubt is not None and not isinstance(outcome, Succeeded | Dead):
         if ctx.kind.in_doubt == "park":
             because = getattr(outcome, "error", "it was cut off")
-            outcome = Dead(f'in doubt: nobody knows whether "{doubt.key}" was sent ({because})', "in doubt", "crontick:in-doubt")
+            outcome = Dead(
+                f'in doubt: nobody knows whether "{doubt.key}" was sent ({because})', "in doubt", "crontick:in-doubt"
+            )
         elif ctx.kind.in_doubt == "skip":
             outcome = Succeeded(duplicate=True)
     return Ending(ctx, outcome, marks, completed)
@@ -191,7 +195,9 @@ def _with_result(value: object) -> Succeeded:
     except PayloadError as error:
         raise ValueError(f"the result is refused: {error}") from None
     if len(text) > PAYLOAD_BYTES:
-        raise ValueError(f"the result has {len(text)} bytes, {PAYLOAD_BYTES} are allowed: store it and return a reference")
+        raise ValueError(
+            f"the result has {len(text)} bytes, {PAYLOAD_BYTES} are allowed: store it and return a reference"
+        )
     return Succeeded(text)
 
 

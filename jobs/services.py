@@ -78,7 +78,7 @@ class TickServices:
 
     def http(self) -> "httpx.AsyncClient":
         if self._http is None:
-            from crontick.jobs.outbound import client  # noqa: PLC0415 (a tick that sends nothing does not import httpx)
+            from crontick.jobs.outbound import client
 
             self._http = client(self.settings.http)
         return self._http

@@ -1,6 +1,5 @@
 """What one tick did, as its caller is told."""
 
-from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from typing import Any, Final, Literal
 
@@ -27,16 +26,14 @@ COUNTS: Final = (
 )
 
 
-@dataclass(slots=True)
-class Fired:
+class Fired(msgspec.Struct):
     """How many items of one reminder were enqueued, and how many were found too late to send."""
 
     fired: int = 0
     skipped_late: int = 0
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Trouble:
+class Trouble(msgspec.Struct, frozen=True, kw_only=True):
     """One error for the summary, in crontick's own words: never text from a receiver or the database (P31)."""
 
     error: str
@@ -50,8 +47,7 @@ class Trouble:
         return {name: value for name, value in names.items() if value is not None} | {"error": self.error}
 
 
-@dataclass(frozen=True, slots=True)
-class WouldRun:
+class WouldRun(msgspec.Struct, frozen=True):
     """A due job that a dry run found."""
 
     job: int
@@ -59,8 +55,7 @@ class WouldRun:
     queue: str
 
 
-@dataclass(slots=True)
-class Summary:
+class Summary(msgspec.Struct):
     """Counts of one tick; filled in as attempts end, then answered and logged."""
 
     trigger: str
@@ -78,7 +73,7 @@ class Summary:
     rescued: int = 0
     lost: int = 0
     scheduled: int = 0
-    reminders: dict[str, Fired] = field(default_factory=dict)
+    reminders: dict[str, Fired] = {}
     more: bool = False
     next_due_at: datetime | None = None
     oldest_due_seconds: int = 0
@@ -88,8 +83,8 @@ class Summary:
     """What a dry run found; None when this was none."""
     retire: bool = False
     """A thread of this tick cannot be stopped: the process should take no further tick (P7). Never answered."""
-    warnings: list[str] = field(default_factory=list)
-    errors: list[Trouble] = field(default_factory=list)
+    warnings: list[str] = []
+    errors: list[Trouble] = []
 
     @property
     def ran(self) -> bool:
@@ -118,12 +113,14 @@ class Summary:
 
     def _shortened(self, entries: int, names: int, width: int) -> "Summary":
         """A copy with so many errors, warnings and jobs, so many reminders by name, and texts of that width."""
-        return replace(
+        return msgspec.structs.replace(
             self,
             reminders=_busiest(self.reminders, names),
             would_run=self.would_run if self.would_run is None else self.would_run[:entries],
             warnings=[_cut(warning, width) for warning in self.warnings[:entries]],
-            errors=[replace(trouble, error=_cut(trouble.error, width)) for trouble in self.errors[:entries]],
+            errors=[
+                msgspec.structs.replace(trouble, error=_cut(trouble.error, width)) for trouble in self.errors[:entries]
+            ],
         )
 
 
@@ -145,7 +142,7 @@ def _answer(summary: Summary) -> dict[str, Any]:
         "stop_reason": summary.stop_reason,
         **{count: getattr(summary, count) for count in COUNTS},
         "scheduled": summary.scheduled,
-        "reminders": {name: asdict(fired) for name, fired in summary.reminders.items()},
+        "reminders": {name: msgspec.structs.asdict(fired) for name, fired in summary.reminders.items()},
         "more": summary.more,
         "next_due_at": _utc(summary.next_due_at),
         "oldest_due_seconds": summary.oldest_due_seconds,
@@ -155,7 +152,7 @@ def _answer(summary: Summary) -> dict[str, Any]:
         "errors": [trouble.as_dict() for trouble in summary.errors],
     }
     if summary.would_run is not None:
-        answer["would_run"] = [asdict(job) for job in summary.would_run]
+        answer["would_run"] = [msgspec.structs.asdict(job) for job in summary.would_run]
     return answer
 
 

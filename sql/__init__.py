@@ -1,9 +1,11 @@
 """Everything that talks SQL: migrations, functions, named queries, and the wire that carries them."""
 
 import re
-from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
+from typing import Final
+
+import msgspec
 
 __all__ = ["OLDEST_CODE", "SCHEMA", "Query", "query"]
 
@@ -12,11 +14,12 @@ SCHEMA = 2
 OLDEST_CODE = 2
 """The oldest code, by its own SCHEMA, that the newest migration still serves (P14)."""
 
-_PARAMETER = re.compile(r"%\((\w+)\)s")
+_QUERIES: Final = Path(__file__).parent / "queries"
+# A plain path, not importlib.resources: that would be among the costliest imports of a cold tick.
+_PARAMETER: Final = re.compile(r"%\((\w+)\)s")
 
 
-@dataclass(frozen=True, slots=True)
-class Query:
+class Query(msgspec.Struct, frozen=True):
     """A statement by name: ``text`` for psycopg, ``wire`` and the ``names`` of its numbered parameters for libpq."""
 
     name: str
@@ -28,7 +31,7 @@ class Query:
 @cache
 def query(name: str) -> Query:
     """The statement in ``queries/<name>.sql``."""
-    text = files(__name__).joinpath("queries", f"{name}.sql").read_text("utf-8")
+    text = (_QUERIES / f"{name}.sql").read_text("utf-8")
     names: list[str] = []
 
     def numbered(match: re.Match[str]) -> str:

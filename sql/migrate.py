@@ -1,7 +1,6 @@
 """Bring a database up to the schema and the functions of this code."""
 
 import hashlib
-import re
 import time
 from dataclasses import dataclass, field
 from importlib.resources import files

@@ -8,9 +8,9 @@ its own, and an error stays inside it. Works through poolers in transaction mode
 import asyncio
 import datetime
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import Any, TypeAlias
 
+import msgspec
 import psycopg
 from psycopg import pq
 from psycopg.adapt import Transformer
@@ -20,9 +20,7 @@ from crontick.sql import Query
 
 __all__ = ["Answer", "Segment", "Statement", "Value", "encoded", "statement", "trip"]
 
-Value: TypeAlias = (
-    str | bytes | int | float | bool | datetime.datetime | Sequence[int] | Sequence[str] | None
-)
+Value: TypeAlias = str | bytes | int | float | bool | datetime.datetime | Sequence[int] | Sequence[str] | None
 Statement: TypeAlias = tuple[bytes, list[bytes | None]]
 Segment: TypeAlias = Sequence[Statement]
 Rows: TypeAlias = list[tuple[Any, ...]]
@@ -30,8 +28,7 @@ Rows: TypeAlias = list[tuple[Any, ...]]
 _QUOTED = str.maketrans({"\\": "\\\\", '"': '\\"'})
 
 
-@dataclass(frozen=True, slots=True)
-class Answer:
+class Answer(msgspec.Struct, frozen=True):
     """What one segment answered: the rows of each statement, or the error that ended it."""
 
     rows: list[Rows]

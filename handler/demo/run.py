@@ -66,7 +66,9 @@ def run(*, keep: bool = False) -> int:
     with _stage(screen) as stage:
         tell(stage)
         screen.step("in the end" if screen.wrong else "all as promised")
-        screen.say(f"{screen.wrong} things were off" if screen.wrong else "every check above was made against the real thing")
+        screen.say(
+            f"{screen.wrong} things were off" if screen.wrong else "every check above was made against the real thing"
+        )
         if keep:
             _keep(screen, stage)
     return 1 if screen.wrong else 0

@@ -18,7 +18,11 @@ from crontick.handler.demo.world import MailSink, Receiver
 
 __all__ = ["Stage", "tell"]
 
-_USERS: Final = ((1, "Ada", "ada@users.example"), (2, "Béla", "bela@users.example"), (3, "Chloé", "chloe@users.example"))
+_USERS: Final = (
+    (1, "Ada", "ada@users.example"),
+    (2, "Béla", "bela@users.example"),
+    (3, "Chloé", "chloe@users.example"),
+)
 _GONE: Final = (4, "Nobody", "nobody@users.example")
 
 
@@ -91,7 +95,10 @@ def tick_twice(stage: Stage) -> None:
     check = stage.screen.check
     check("one welcome mail each", all(len(_mails(stage, email, "Welcome")) == 1 for _, _, email in _USERS))
     check("no mail to the one rolled back", not stage.mails.to(_GONE[2]))
-    check("one credit each, whatever the ticks did", stage.one("select array_agg(user_id order by user_id) from acme.credits") == [1, 2, 3])
+    check(
+        "one credit each, whatever the ticks did",
+        stage.one("select array_agg(user_id order by user_id) from acme.credits") == [1, 2, 3],
+    )
     check("two reminders: the bookings in the next 24 hours", _reminded(stage) == [1, 1, 0])
     failed = stage.one("select count(*) from crontick.jobs where kind = 'deliver_webhook' and status = 'failed'")
     check("three webhooks failed with 503 and wait for their next attempt", failed == 3)
@@ -124,7 +131,9 @@ def kill(stage: Stage) -> None:
     summary = survivor.tick()
     stage.screen.summary("tick  ", summary)
     stage.screen.check("the next tick took it back when its lease was over", summary["rescued"] == 1)
-    stage.screen.check("and ran it, alone", stage.one("select status from crontick.jobs where id = %s", job) == "succeeded")
+    stage.screen.check(
+        "and ran it, alone", stage.one("select status from crontick.jobs where id = %s", job) == "succeeded"
+    )
 
 
 def _cut_off(serving: Server) -> None:
@@ -139,7 +148,10 @@ def bury_and_raise(stage: Stage) -> None:
     job = stage.one("select crontick.enqueue('deliver_webhook', %s)", event)
     stage.screen.summary("tick  ", survivor.tick())
     stage.screen.say(f"why({job}): {stage.one('select crontick.why(%s)', job)}")
-    stage.screen.check("it is dead after one attempt: a 404 does not mend itself", stage.one("select status from crontick.jobs where id = %s", job) == "dead")
+    stage.screen.check(
+        "it is dead after one attempt: a 404 does not mend itself",
+        stage.one("select status from crontick.jobs where id = %s", job) == "dead",
+    )
     stage.receivers.status["/billing"] = 204
     copy = stage.one("select crontick.requeue(%s, 'demo', 'billing has its route now')", job)
     stage.screen.summary("tick  ", survivor.tick())
@@ -167,7 +179,9 @@ def table(stage: Stage) -> None:
     rows = [("webhook to", "body")]
     rows += [(path, body.decode(errors="replace")) for path, _, body in stage.receivers.kept]
     stage.screen.table(rows)
-    stage.screen.check("six mails and four webhooks, nothing twice", len(stage.mails.mails) == 6 and len(stage.receivers.kept) == 4)
+    stage.screen.check(
+        "six mails and four webhooks, nothing twice", len(stage.mails.mails) == 6 and len(stage.receivers.kept) == 4
+    )
     left = stage.one("select count(*) from crontick.jobs where status not in ('succeeded', 'dead')")
     stage.screen.check("no job is left over", left == 0)
 

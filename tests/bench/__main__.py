@@ -24,7 +24,9 @@ _SETTINGS: Final = {"full_page_writes": "off", "max_wal_size": "4GB", "shared_bu
 def main() -> int:
     """1 when a bound is missed."""
     missed = 0
-    print(f"Python {platform.python_version()}, {platform.machine()}, {_JOBS} jobs, medians of {_ROUNDS}, full-page writes off")
+    print(
+        f"Python {platform.python_version()}, {platform.machine()}, {_JOBS} jobs, medians of {_ROUNDS}, full-page writes off"
+    )
     with postgres(settings=_SETTINGS) as url:
         migrate(url, environment="test")
         cold = cold_ticks(url, rounds=15)
@@ -38,7 +40,9 @@ def main() -> int:
     for batch in _FLOOR_RATIO:
         kept = among[batch][1].jobs_per_second / alone[batch][1].jobs_per_second
         floor_kept = among[batch][0].jobs_per_second / alone[batch][0].jobs_per_second
-        missed += _bound(f"{batch} a batch: speed kept among the other rows (the floor kept {floor_kept:.2f})", kept, _SURROUNDED)
+        missed += _bound(
+            f"{batch} a batch: speed kept among the other rows (the floor kept {floor_kept:.2f})", kept, _SURROUNDED
+        )
     bare, ours = cold
     print(f"idle tick in a fresh process: bare function {bare:.0f} ms, crontick {ours:.0f} ms")
     missed += _bound("bare / crontick", bare / ours, 1 / _COLD_RATIO)
