@@ -1,0 +1,151 @@
+"""The one door for HTTP requests (P35): where they may go, how long they may take, how much of an answer is read."""
+
+import asyncio
+import ssl
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from typing import TYPE_CHECKING, Any, Final
+
+import msgspec
+
+from crontick.jobs.kinds.settings import HttpSettings
+from crontick.jobs.resolve import Resolver, resolve
+from crontick.jobs.signals import Permanent
+
+if TYPE_CHECKING:
+    import httpcore
+    import httpx
+
+__all__ = ["Answer", "NotConnected", "Refused", "Unanswered", "client", "retry_after_seconds", "send"]
+
+ANSWER_BYTES: Final = 16384
+LONGEST_RETRY_AFTER: Final = 86400.0
+
+
+class Refused(Permanent):
+    """The filter says no, and no packet was sent; trying again cannot help."""
+
+    nothing_sent = True
+
+
+class NotConnected(Exception):
+    """No connection, or none that is trusted: not a byte of the request was written."""
+
+    nothing_sent = True
+
+
+class Unanswered(Exception):
+    """The request was written, at least begun, and no whole answer came: the receiver may have acted on it."""
+
+    nothing_sent = False
+
+
+class Answer(msgspec.Struct, frozen=True, gc=False):
+    """What a receiver said: the first 16 KiB of it, as it came."""
+
+    status: int
+    headers: Mapping[str, str]
+    body: bytes
+
+
+def client(
+    settings: HttpSettings,
+    *,
+    resolver: Resolver | None = None,
+    operator: bool = False,
+    tls: ssl.SSLContext | None = None,
+    network: "httpcore.AsyncNetworkBackend | None" = None,
+) -> "httpx.AsyncClient":
+    """A client that reaches public addresses only, and private ones that ``[http] allow`` names.
+
+    With ``operator`` the URLs are the operator's own, which may be private. In no case a cloud's metadata, a redirect,
+    a proxy variable, a cookie. Close it.
+    """
+    from http.cookiejar import CookieJar, DefaultCookiePolicy
+
+    import httpcore
+    import httpx
+
+    from crontick.jobs.dial import Dial, Door, certificates
+
+    dial = Dial(
+        settings.allow, resolver=resolver or resolve, operator=operator, inner=network or httpcore.AnyIOBackend()
+    )
+    return httpx.AsyncClient(
+        transport=Door(dial, tls or certificates()),
+        cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
+        headers={"accept-encoding": "identity", "user-agent": "crontick"},
+        timeout=httpx.Timeout(10.0, connect=5.0),
+        follow_redirects=False,
+        trust_env=False,
+    )
+
+
+async def send(
+    door: "httpx.AsyncClient", url: str, *, content: bytes, headers: Mapping[str, str], seconds: float
+) -> Answer:
+    """POST, and wait ``seconds`` in all for the answer, however slowly it drips.
+
+    Once its status is there it is an answer; a body that does not end in time is cut. Raises ``Refused``,
+    ``NotConnected`` or ``Unanswered``, which say no more than the host.
+    """
+    import httpx
+
+    written: list[str] = []
+
+    async def trace(event: str, _: Mapping[str, Any]) -> None:
+        if event.endswith("send_request_headers.started"):
+            written.append(event)
+
+    host, answer = "", None
+    try:
+        async with asyncio.timeout(seconds):
+            request = door.build_request("POST", url, content=content, headers=headers, extensions={"trace": trace})
+            host = request.url.host
+            response = await door.send(request, stream=True)
+            answer = Answer(response.status_code, response.headers, b"")
+            try:
+                answer = msgspec.structs.replace(answer, body=await _beginning(response))
+            finally:
+                await response.aclose()
+    except (httpx.InvalidURL, UnicodeError):
+        raise Refused("the URL is refused: it cannot be read as one") from None
+    except (TimeoutError, httpx.TransportError) as error:
+        if answer is None or isinstance(error, httpx.ProtocolError):
+            raise _failed(error, host, written=bool(written)) from None
+    return answer
+
+
+async def _beginning(response: "httpx.Response") -> bytes:
+    body = bytearray()
+    async for chunk in response.aiter_raw():
+        body += chunk
+        if len(body) >= ANSWER_BYTES:
+            break
+    return bytes(body[:ANSWER_BYTES])
+
+
+def _failed(error: Exception, host: str, *, written: bool) -> NotConnected | Unanswered:
+    """In our own words: what the library says may quote the URL or the address."""
+    late = isinstance(error, TimeoutError) or "Timeout" in type(error).__name__
+    if written:
+        return Unanswered(f"no answer in time from {host}" if late else f"the answer broke off from {host}")
+    if "certificate" in str(error).lower():
+        return NotConnected(f"no certificate that is trusted from {host}")
+    return NotConnected(f"no connection in time to {host}" if late else f"no connection to {host}")
+
+
+def retry_after_seconds(headers: Mapping[str, str], now: datetime) -> float | None:
+    """What ``Retry-After`` asks for (RFC 9110, 10.2.3), 24 h at most; None when it holds neither seconds nor a date."""
+    value = headers.get("retry-after", "").strip(" \t")
+    if value.isascii() and value.isdigit():
+        return LONGEST_RETRY_AFTER if len(value) > 9 else min(float(value), LONGEST_RETRY_AFTER)
+    from email.utils import parsedate_to_datetime
+
+    try:
+        at = parsedate_to_datetime(value)
+    except (ValueError, TypeError, IndexError, OverflowError):
+        return None
+    if at.tzinfo is None:
+        at = at.replace(tzinfo=UTC)  # asctime's form has no zone, and means UTC
+    return min(max((at - now).total_seconds(), 0.0), LONGEST_RETRY_AFTER)
