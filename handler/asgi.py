@@ -8,7 +8,7 @@ from starlette.types import ASGIApp
 from crontick.handler import logs
 from crontick.handler.app import create_app
 from crontick.handler.shutdown import retire
-from crontick.jobs.config import ConfigError
+from crontick.jobs.config_error import ConfigError
 from crontick.jobs.deployment import DeploymentError, load_deployment
 from crontick.jobs.process import run_tick
 from crontick.jobs.ready import check_ready

@@ -9,6 +9,7 @@ from typing import Any, Final
 import msgspec
 
 from crontick.jobs import toml_lines
+from crontick.jobs.config_error import ConfigError
 from crontick.jobs.fit import Fault, fit, suggestion
 from crontick.jobs.kinds.settings import EmailSettings, HttpSettings, WebhookEndpoint
 from crontick.jobs.sections import Config, KindSettings, ReminderSettings, Retention
@@ -18,14 +19,6 @@ __all__ = ["Config", "ConfigError", "load_config", "read_config"]
 LATER: Final = frozenset(
     {"schedule", "report", "sql_job", "queues", "limits", "alerts", "heartbeat", "wake", "fan_out", "api"}
 )
-
-
-class ConfigError(Exception):
-    """Every fault of the file at once, each with its line."""
-
-    def __init__(self, sentences: list[str]) -> None:
-        super().__init__("\n".join(sentences))
-        self.sentences = tuple(sentences)
 
 
 def load_config(path: Path | None, *, kinds: Collection[str] | None = None) -> Config:

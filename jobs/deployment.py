@@ -5,7 +5,6 @@ import importlib
 import os
 from collections.abc import Callable, Iterable, Mapping
 from datetime import timedelta
-from importlib.metadata import version
 from typing import Any
 
 import msgspec
@@ -17,6 +16,7 @@ from crontick.jobs.redact import Redactor
 from crontick.jobs.reminders import Reminder
 from crontick.jobs.sections import Config, Exponential, KindSettings
 from crontick.jobs.settings import Settings
+from crontick.sql import VERSION
 
 __all__ = ["Deployment", "DeploymentError", "load_deployment"]
 
@@ -84,7 +84,6 @@ def load_deployment(
         found[name] = _overridden(found[name], said)
     remind += [Reminder.from_settings(section) for section in config.reminder]
     _check_reminders(remind, found)
-    code = version("crontick")
     return Deployment(
         settings=settings,
         config=config,
@@ -92,8 +91,8 @@ def load_deployment(
         reminders=tuple(remind),
         around=_around(settings.around),
         redact=Redactor(_secrets(settings, config)),
-        hash=_hash(code, found, remind, config),
-        version=code,
+        hash=_hash(found, remind, config),
+        version=VERSION,
     )
 
 
@@ -174,9 +173,9 @@ def _secrets(settings: Settings, config: Config) -> list[str]:
     return [*settings.cron_secrets, *settings.admin_secrets, *settings.enqueue_secrets, *values, *urls]
 
 
-def _hash(code: str, kinds: Mapping[str, Kind[Any]], reminders: list[Reminder], config: Config) -> str:
+def _hash(kinds: Mapping[str, Kind[Any]], reminders: list[Reminder], config: Config) -> str:
     told = [
-        code,
+        VERSION,
         [
             [
                 k.name,

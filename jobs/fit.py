@@ -3,7 +3,6 @@
 import re
 from collections.abc import Iterable
 from datetime import timedelta
-from difflib import get_close_matches
 from typing import Annotated, Any, Final, NamedTuple, TypeVar
 
 import msgspec
@@ -39,6 +38,8 @@ def fit(given: dict[str, Any], wanted: type[S], at: Path, faults: list[Fault]) -
 
 def suggestion(name: str, known: Iterable[str]) -> str:
     """`` (did you mean …?)`` where a known name is close, else nothing."""
+    from difflib import get_close_matches
+
     close = get_close_matches(name, list(known), n=1)
     return f" (did you mean {close[0]}?)" if close else ""
 

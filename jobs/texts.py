@@ -7,14 +7,13 @@ from typing import Final
 
 __all__ = ["describe", "fingerprint", "storable"]
 
-_UNSTORABLE: Final = re.compile("[\x00\ud800-\udfff]")
-_URL: Final = re.compile(r"[A-Za-z][A-Za-z0-9+.-]*://(?:[^\s/?#'\"<>]*@)?([^\s/?#'\"<>]*)[^\s'\"<>]*")
-_UUID: Final = re.compile(r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b", re.IGNORECASE)
-_HEX: Final = re.compile(r"\b(?:0x)?(?:[0-9a-f]*\d[0-9a-f]*|[0-9a-f]{8,})\b", re.IGNORECASE)
-_NUMBER: Final = re.compile(r"\d+")
-_SERVER: Final = re.compile(
-    r'(?:server at|host name|resolve host) ["\']?([^"\'\s,]+)["\']?(?: \([^)]*\))?(?:, port (\d+))?'
-)
+# Patterns are texts, compiled when an error is first described: a cold tick without errors does not pay for them.
+_UNSTORABLE: Final = "[\x00\ud800-\udfff]"
+_URL: Final = r"[A-Za-z][A-Za-z0-9+.-]*://(?:[^\s/?#'\"<>]*@)?([^\s/?#'\"<>]*)[^\s'\"<>]*"
+_UUID: Final = "(?i)" r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b"
+_HEX: Final = "(?i)" r"\b(?:0x)?(?:[0-9a-f]*\d[0-9a-f]*|[0-9a-f]{8,})\b"
+_NUMBER: Final = r"\d+"
+_SERVER: Final = r'(?:server at|host name|resolve host) ["\']?([^"\'\s,]+)["\']?(?: \([^)]*\))?(?:, port (\d+))?'
 
 _DATABASES: Final = ("psycopg", "psycopg2", "psycopg_pool", "asyncpg", "sqlalchemy", "django")
 _HTTP: Final = ("httpx", "httpcore", "requests", "urllib3", "aiohttp", "urllib")
@@ -47,7 +46,7 @@ _DSN_WORDS: Final = (
     "end of string reached", 'missing "="', "password",
 )  # fmt: skip
 """Of libpq's complaints about a DSN, which quote the part that it could not read."""
-_ROW: Final = re.compile(r"\n(?:DETAIL|CONTEXT|HINT): |\n\[(?:SQL|parameters): ")
+_ROW: Final = r"\n(?:DETAIL|CONTEXT|HINT): |\n\[(?:SQL|parameters): "
 _CAUSES: Final = 3
 _UNREADABLE: Final = "(its text cannot be read)"
 
@@ -59,7 +58,7 @@ def storable(text: object, *, limit: int) -> str:
     """
     try:
         whole = text.decode("utf-8", "replace") if isinstance(text, bytes | bytearray) else _plain(text)
-        return _UNSTORABLE.sub("\ufffd", _shortened(whole, limit))
+        return re.sub(_UNSTORABLE, "\ufffd", _shortened(whole, limit))
     except (Exception, SystemExit):  # noqa: BLE001 (recording a failure can never fail, whatever an object's __str__ does)
         return _UNREADABLE[:limit]
 
@@ -80,7 +79,7 @@ def fingerprint(error: BaseException) -> str:
     """16 hex digits, the same for errors that differ only in numbers, UUIDs and groups of hex digits."""
     text = describe(error)[:2000]
     for varying in (_UUID, _HEX, _NUMBER):
-        text = varying.sub("#", text)
+        text = re.sub(varying, "#", text)
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
 
 
@@ -145,7 +144,7 @@ def _of_http(error: BaseException) -> str:
     host = _host(error)
     if isinstance(status, int):
         return f"{status} from {host}" if host else f"{status}"
-    text = _URL.sub(r"\1", _said(error)).partition(" with url:")[0]
+    text = re.sub(_URL, r"\1", _said(error)).partition(" with url:")[0]
     if not host:
         return text
     return f"{host}: {text}" if text and host not in text else text or host
@@ -169,14 +168,14 @@ def _of_database(error: BaseException) -> str:
         return _of_connection(text, state)
     if not primary:
         quotes_dsn = any(word in text for word in _DSN_WORDS)
-        primary = "the connection string cannot be read" if quotes_dsn else _ROW.split(text)[0]
+        primary = "the connection string cannot be read" if quotes_dsn else re.split(_ROW, text)[0]
     return f"{state} {primary}" if state else primary
 
 
 def _of_connection(text: str, state: object) -> str:
     low = text.lower()
     word = next((word for word in _CONNECTION_WORDS if word in low), "")
-    server = _SERVER.search(text)
+    server = re.search(_SERVER, text)
     parts = ["no connection"]
     if server and "@" not in server[1] and "=" not in server[1]:
         parts.append(f"to {server[1]}" + (f" port {server[2]}" if server[2] else ""))

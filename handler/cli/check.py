@@ -11,7 +11,7 @@ import typer
 from crontick.handler.cli.options import Json
 from crontick.handler.cli.screen import say, say_json
 from crontick.jobs.bounds import Bounds
-from crontick.jobs.config import ConfigError
+from crontick.jobs.config_error import ConfigError
 from crontick.jobs.deployment import Deployment, DeploymentError, load_deployment
 from crontick.jobs.fit import suggestion
 from crontick.jobs.ready import check_ready

@@ -4,7 +4,7 @@ import psycopg
 
 from crontick.handler.cli.app import app
 from crontick.handler.cli.screen import complain
-from crontick.jobs.config import ConfigError
+from crontick.jobs.config_error import ConfigError
 from crontick.jobs.deployment import DeploymentError
 from crontick.jobs.process import unavailable
 from crontick.jobs.settings import SettingsError
