@@ -1,0 +1,96 @@
+"""A mail server on loopback that keeps what it gets and answers as it is told."""
+
+import asyncio
+import email
+import email.policy
+from collections import deque
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, field
+from email.message import EmailMessage
+from functools import partial
+
+from aiosmtpd.smtp import SMTP, Envelope, Session
+
+from tests.worlds.background import background
+
+CUT = "cut"
+"""In place of a reply: the connection is cut off, without one."""
+
+
+@dataclass(frozen=True, slots=True)
+class Mail:
+    """One message as it was accepted."""
+
+    sender: str
+    recipients: tuple[str, ...]
+    raw: bytes
+
+    @property
+    def message(self) -> EmailMessage:
+        return email.message_from_bytes(self.raw, policy=email.policy.default)
+
+
+@dataclass(slots=True)
+class SmtpSink:
+    """``replies["DATA"].append("451 4.3.0 later")`` answers the next one so; ``seen`` has what it refused too."""
+
+    port: int = 0
+    mails: list[Mail] = field(default_factory=list)
+    seen: list[Mail] = field(default_factory=list)
+    replies: dict[str, deque[str]] = field(default_factory=lambda: {name: deque() for name in ("MAIL", "RCPT", "DATA")})
+
+    @property
+    def url(self) -> str:
+        return f"smtp://127.0.0.1:{self.port}"
+
+    async def handle_MAIL(  # noqa: N802 (aiosmtpd calls it)
+        self, server: SMTP, _session: Session, envelope: Envelope, address: str, options: list[str]
+    ) -> str:
+        reply = self._reply("MAIL", server)
+        if reply.startswith("2"):
+            envelope.mail_from = address
+            envelope.mail_options.extend(options)
+        return reply
+
+    async def handle_RCPT(  # noqa: N802 (aiosmtpd calls it)
+        self, server: SMTP, _session: Session, envelope: Envelope, address: str, options: list[str]
+    ) -> str:
+        reply = self._reply("RCPT", server)
+        if reply.startswith("2"):
+            envelope.rcpt_tos.append(address)
+            envelope.rcpt_options.extend(options)
+        return reply
+
+    async def handle_DATA(self, server: SMTP, _session: Session, envelope: Envelope) -> str:  # noqa: N802 (aiosmtpd calls it)
+        assert isinstance(envelope.content, bytes)
+        mail = Mail(envelope.mail_from or "", tuple(envelope.rcpt_tos), envelope.content)
+        self.seen.append(mail)
+        reply = self._reply("DATA", server)
+        if reply.startswith("2"):
+            self.mails.append(mail)
+        return reply
+
+    def _reply(self, verb: str, server: SMTP) -> str:
+        reply = self.replies[verb].popleft() if self.replies[verb] else "250 2.0.0 OK"
+        if reply == CUT:
+            assert server.transport is not None
+            server.transport.close()
+        return reply
+
+
+@contextmanager
+def smtp_sink() -> Iterator[SmtpSink]:
+    sink = SmtpSink()
+    with background() as thread:
+
+        async def listen() -> asyncio.Server:
+            protocol = partial(SMTP, sink, hostname="sink.example", enable_SMTPUTF8=True, loop=thread.loop)
+            return await thread.loop.create_server(protocol, "127.0.0.1", 0)
+
+        server = thread.run(listen())
+        sink.port = server.sockets[0].getsockname()[1]
+        try:
+            yield sink
+        finally:
+            thread.loop.call_soon_threadsafe(server.close)
