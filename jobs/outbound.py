@@ -1,6 +1,7 @@
 """The one door for HTTP requests (P35): where they may go, how long they may take, how much of an answer is read."""
 
 import asyncio
+import re
 import ssl
 from collections.abc import Mapping
 from datetime import UTC, datetime
@@ -20,6 +21,8 @@ __all__ = ["Answer", "NotConnected", "Refused", "Unanswered", "client", "retry_a
 
 ANSWER_BYTES: Final = 16384
 LONGEST_RETRY_AFTER: Final = 86400.0
+_TWO_READINGS: Final = re.compile(r"[\\\s\x00-\x1f\x7f]")
+"""Characters after which two parsers see two hosts in one URL."""
 
 
 class Refused(Permanent):
@@ -97,6 +100,8 @@ async def send(
         if event.endswith("send_request_headers.started"):
             written.append(event)
 
+    if _TWO_READINGS.search(url):
+        raise Refused("the URL is refused: it holds a backslash, a space or a control character")
     host, answer = "", None
     try:
         async with asyncio.timeout(seconds):

@@ -52,7 +52,7 @@ class Receiver:
 async def _request(reader: asyncio.StreamReader) -> Received:
     head = (await reader.readuntil(b"\r\n\r\n")).decode("latin-1").split("\r\n")
     headers = [(name, value.strip()) for name, _, value in (line.partition(":") for line in head[1:] if line)]
-    length = int(dict((name.lower(), value) for name, value in headers).get("content-length", "0"))
+    length = int({name.lower(): value for name, value in headers}.get("content-length", "0"))
     return Received(head[0].split(" ")[1], headers, await reader.readexactly(length))
 
 
