@@ -1,0 +1,124 @@
+"""Before the first tick: migrate, check, and what is said when something is missing."""
+
+import subprocess
+import sys
+
+import psycopg
+import pytest
+
+from tests.cli.conftest import Command
+
+HIDES = """
+import sys
+class Hidden:
+    def find_spec(self, name, path=None, target=None):
+        if name == "typer":
+            raise ModuleNotFoundError(f"No module named {name!r}", name=name)
+sys.meta_path.insert(0, Hidden())
+from crontick.handler.cli import main
+main()
+"""
+
+
+def test_the_bare_script_names_the_extra_that_is_missing() -> None:
+    run = subprocess.run([sys.executable, "-c", HIDES], capture_output=True, text=True, check=False)
+    assert (run.returncode, run.stderr) == (2, "the command line needs typer: pip install 'crontick[cli]'\n")
+
+
+def test_a_migrated_database_has_nothing_missing(cli: Command) -> None:
+    assert cli("migrate", "--check").status == 0
+    assert cli("migrate", "--json").json == {"ran": []}
+
+
+def test_what_would_run_is_told_and_fails_the_check(cli: Command, database: str) -> None:
+    with psycopg.connect(database, autocommit=True) as conn:
+        conn.execute("update crontick.ledger set sha256 = 'another' where name = 'views/jobs.sql'")
+    assert cli("migrate", "--plan").out == "would run views/jobs.sql\n"
+    assert cli("migrate", "--check").status == 1
+    assert cli("migrate").out == "ran views/jobs.sql\n"
+    assert cli("migrate", "--check").status == 0
+
+
+def test_migrate_makes_the_kinds_known_so_that_any_language_may_enqueue(cli: Command, database: str) -> None:
+    cli("migrate")
+    with psycopg.connect(database, autocommit=True) as conn:
+        known = conn.execute("select name from crontick.kinds where name = 'greet'").fetchall()
+    assert known == [("greet",)]
+
+
+def test_the_schema_is_printed_without_a_database(bare: Command) -> None:
+    answer = bare("migrate", "--sql")
+    assert answer.status == 0
+    assert answer.out.startswith("begin;\n")
+
+
+def test_the_test_clock_is_refused_in_production(bare: Command, database: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CRONTICK_DATABASE_URL", database)
+    answer = bare("migrate", "--test-clock")
+    assert (answer.status, "production" in answer.err) == (1, True)
+
+
+def test_all_is_well_with_a_whole_deployment(cli: Command) -> None:
+    answer = cli("check")
+    assert (answer.status, answer.out.splitlines()[-1]) == (0, "all is well")
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("CRON_SECRET", "", "CRON_SECRET is not set: make one with `openssl rand -hex 32`"),
+        ("CRON_SECRET", "undefined", "CRON_SECRET is a placeholder"),
+        ("CRONTICK_DATABASE_URL", "", "CRONTICK_DATABASE_URL is not set"),
+        ("CRONTICK_DATABASE_URL", "postgresql://127.0.0.1:1/x", "the database is out of reach"),
+        ("CRONTICK_ENVIRONMENT", "production", 'belongs to the environment "test", not to "production"'),
+        ("CRONTICK_MODULES", "tests.cli.nowhere", "tests.cli.nowhere"),
+        ("CRONTICK_BUDGET_SECONDS", "5", "greet needs 10 s, and the longest tick leaves"),
+    ],
+)
+def test_what_is_wrong_with_a_deployment_is_found(
+    cli: Command, monkeypatch: pytest.MonkeyPatch, name: str, value: str, said: str
+) -> None:
+    monkeypatch.setenv(name, value)
+    answer = cli("check")
+    assert answer.status == 1
+    assert said in answer.out
+    wrong = cli("check", "--json").json
+    assert wrong["ok"] is False
+    assert any(said in finding["sentence"] for finding in wrong["findings"] if finding["wrong"])
+
+
+def test_a_variable_that_is_misspelt_is_told_and_those_of_kubernetes_are_not(
+    cli: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CRONTICK_CONCURENCY", "5")
+    monkeypatch.setenv("CRONTICK_PORT", "tcp://10.0.0.1:80")
+    monkeypatch.setenv("CRONTICK_SERVICE_HOST", "10.0.0.1")
+    answer = cli("check")
+    assert (
+        answer.out
+        == "- CRONTICK_CONCURENCY is no setting of crontick (did you mean CRONTICK_CONCURRENCY?)\nall is well\n"
+    )
+
+
+@pytest.mark.parametrize("command", [["jobs"], ["status"], ["tick"], ["migrate"], ["enqueue", "greet"]])
+def test_a_command_without_a_database_says_what_is_not_set(bare: Command, command: list[str]) -> None:
+    answer = bare(*command)
+    assert answer.status == 2
+    assert "CRONTICK_DATABASE_URL is not set" in answer.err
+
+
+@pytest.mark.parametrize("command", [["jobs"], ["status"], ["tick"], ["ticks"], ["dead", "list"]])
+def test_a_database_out_of_reach_is_told_without_its_password(
+    bare: Command, monkeypatch: pytest.MonkeyPatch, command: list[str]
+) -> None:
+    monkeypatch.setenv("CRONTICK_DATABASE_URL", "postgresql://app:hunter2@127.0.0.1:1/app")
+    monkeypatch.setenv("CRONTICK_BUDGET_SECONDS", "1")
+    answer = bare(*command)
+    assert (answer.status, answer.err) == (1, "the database is out of reach, or waking\n")
+
+
+def test_a_database_without_the_schema_says_to_migrate(cli: Command, database: str) -> None:
+    with psycopg.connect(database, autocommit=True) as conn:
+        conn.execute("drop schema crontick cascade")
+    answer = cli("jobs")
+    assert (answer.status, "run `crontick migrate`" in answer.err) == (1, True)

@@ -1,0 +1,28 @@
+"""No secret that stands in our own documents opens a door."""
+
+import re
+from pathlib import Path
+
+import pytest
+
+from crontick.jobs.settings import SECRETS, Settings, SettingsError
+
+ROOT = Path(__file__).parents[2]
+GIVEN = re.compile(rf"(?:{'|'.join(SECRETS)})\s*[=:]\s*[\"']?([^\s\"'`|]+)|Bearer ([^\s\"'`<|]+)")
+
+
+def documents() -> list[Path]:
+    """Whatever a newcomer might copy from."""
+    folders = [ROOT / "docs", ROOT / "deploy", ROOT / ".github"]
+    found = [
+        path for folder in folders for path in folder.rglob("*") if path.suffix in {".md", ".yml", ".yaml", ".toml"}
+    ]
+    return [path for path in [*ROOT.glob("*.md"), *found] if path.is_file()]
+
+
+def test_an_example_secret_of_our_documents_is_refused() -> None:
+    values = {value for path in documents() for pair in GIVEN.findall(path.read_text()) for value in pair if value}
+    assert values
+    for value in values:
+        with pytest.raises(SettingsError):
+            Settings.from_environ({"CRON_SECRET": value})
