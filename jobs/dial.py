@@ -3,7 +3,7 @@
 import asyncio
 import re
 import ssl
-from collections.abc import Collection, Iterable
+from collections.abc import Iterable
 from contextlib import suppress
 from functools import cache
 from ipaddress import ip_address
@@ -12,6 +12,7 @@ from typing import Any, Final
 import httpcore
 import httpx
 
+from crontick.jobs.kinds.settings import HttpSettings
 from crontick.jobs.networks import is_private, is_public
 from crontick.jobs.outbound import Refused
 from crontick.jobs.resolve import Resolver
@@ -34,9 +35,9 @@ class Dial(httpcore.AsyncNetworkBackend):
     """
 
     def __init__(
-        self, allow: Collection[str], *, resolver: Resolver, operator: bool, inner: httpcore.AsyncNetworkBackend
+        self, settings: HttpSettings, *, resolver: Resolver, operator: bool, inner: httpcore.AsyncNetworkBackend
     ) -> None:
-        self._allow = frozenset(name.lower().rstrip(".") for name in allow)
+        self._settings = settings
         self._resolve = resolver
         self._operator = operator
         self._inner = inner
@@ -59,8 +60,7 @@ class Dial(httpcore.AsyncNetworkBackend):
             raise httpcore.ConnectTimeout(f"no connection to {host} within {timeout:g} s") from None
 
     async def _checked(self, host: str, port: int) -> list[str]:
-        name = host.lower().rstrip(".")
-        named = self._operator or name in self._allow or f"{name}:{port}" in self._allow
+        named = self._operator or self._settings.names(host, port)
         if not named and port not in PORTS:
             raise Refused(
                 f"{host}: port {port} is refused, for requests whose URL came with data go to 443, 8443 or 80"

@@ -71,9 +71,7 @@ def client(
 
     from crontick.jobs.dial import Dial, Door, certificates
 
-    dial = Dial(
-        settings.allow, resolver=resolver or resolve, operator=operator, inner=network or httpcore.AnyIOBackend()
-    )
+    dial = Dial(settings, resolver=resolver or resolve, operator=operator, inner=network or httpcore.AnyIOBackend())
     return httpx.AsyncClient(
         transport=Door(dial, tls or certificates()),
         cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),

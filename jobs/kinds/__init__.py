@@ -9,4 +9,7 @@ __all__ = ["shipped"]
 
 def shipped() -> tuple[Kind[Any], ...]:
     """The kinds that every deployment has."""
-    return ()
+    # Imported here: they need the configuration's types, and those stand beside them.
+    from crontick.jobs.kinds.deliver_webhook import deliver_webhook
+
+    return (deliver_webhook,)

@@ -36,3 +36,8 @@ class HttpSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_o
     """``[http]``: private targets that requests may reach though their URL came with data (P35)."""
 
     allow: tuple[Text, ...] = ()
+
+    def names(self, host: str, port: int) -> bool:
+        """Whether ``allow`` has this host, or this host and port."""
+        name = host.lower().rstrip(".")
+        return any(said.lower().rstrip(".") in (name, f"{name}:{port}") for said in self.allow)

@@ -1,0 +1,112 @@
+"""``deliver_webhook``: an event to somebody's URL, until it is taken or refused."""
+
+import json
+import re
+import time
+from collections.abc import Sequence
+from datetime import UTC, datetime
+from typing import Any, Final
+from urllib.parse import urlsplit
+
+import msgspec
+
+from crontick.jobs.backoff import delay_seconds
+from crontick.jobs.context import Context
+from crontick.jobs.kind import kind
+from crontick.jobs.kinds.signature import SecretError, signature
+from crontick.jobs.outbound import NotConnected, Unanswered, retry_after_seconds, send
+from crontick.jobs.signals import Permanent, Retry
+
+__all__ = ["DeliverWebhook", "deliver_webhook"]
+
+MINUTE, HOUR = 60, 3600
+_LATER: Final = frozenset({408, 425, 429})
+_EVENT_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,128}")
+_OUR_SHARE: Final = 0.5
+"""Seconds of the attempt that remain for what is not the receiver's: its silence is to end in our words."""
+
+
+class DeliverWebhook(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
+    """What is delivered, and where to: to a URL, or to a ``[[webhook_endpoint]]`` by its name, which is then signed.
+
+    ``body`` is any JSON. ``event_id`` tells the receiver what it has had before (default: ``job-`` and the lineage).
+    """
+
+    body: Any
+    url: str | None = None
+    endpoint: str | None = None
+    event_id: str | None = None
+
+    def __post_init__(self) -> None:
+        if (self.url is None) == (self.endpoint is None):
+            raise ValueError("give either url or endpoint")
+        if self.event_id is not None and not _EVENT_ID.fullmatch(self.event_id):
+            raise ValueError("event_id is made of letters, digits, _ and -, at most 128")
+
+
+@kind(
+    "deliver_webhook",
+    timeout=8,
+    needs=6,
+    max_attempts=8,
+    backoff=[MINUTE, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 24 * HOUR],
+)
+async def deliver_webhook(payload: DeliverWebhook, ctx: Context) -> None:
+    """POST the body. 2xx: delivered; 408, 425, 429, 3xx, 5xx and no answer: again later; other 4xx: dead.
+
+    A retry has the same ``webhook-id``, for the receiver may have acted on what it did not answer.
+    """
+    url, secrets = _target(payload, ctx)
+    body = json.dumps(payload.body, ensure_ascii=False, separators=(",", ":")).encode()
+    event, at = payload.event_id or f"job-{ctx.job.lineage}", int(time.time())
+    headers = {"content-type": "application/json", "webhook-id": event, "webhook-timestamp": str(at)}
+    if secrets:
+        try:
+            headers["webhook-signature"] = signature(secrets, event, at, body)
+        except SecretError as error:
+            raise Retry(f"a signing secret of {payload.endpoint} {error}") from None
+    seconds = max(ctx.kind.timeout_seconds - _OUR_SHARE, _OUR_SHARE)
+    try:
+        answer = await send(ctx.http, url, content=body, headers=headers, seconds=seconds)
+    except (NotConnected, Unanswered) as error:
+        raise Retry(str(error)) from None
+    _judge(answer.status, retry_after_seconds(answer.headers, datetime.now(UTC)), urlsplit(url).hostname or "", ctx)
+
+
+def _target(payload: DeliverWebhook, ctx: Context) -> tuple[str, Sequence[str]]:
+    """The URL, and the secrets it is signed with. What the configuration lacks may be there at the next attempt."""
+    if payload.url is not None:
+        url, secrets = payload.url, []
+    else:
+        endpoint = next((known for known in ctx.settings.webhook_endpoint if known.name == payload.endpoint), None)
+        if endpoint is None:
+            raise Retry(f"crontick.toml has no [[webhook_endpoint]] named {payload.endpoint}")
+        try:
+            url, secrets = endpoint.url, [ctx.secret(name) for name in endpoint.secret_names]
+        except LookupError as error:
+            raise Retry(str(error.args[0])) from None
+    if not url.lower().startswith("https://") and not _named(url, ctx):
+        raise Permanent("the URL is refused: a webhook goes over https, and http only to hosts in [http] allow")
+    return url, secrets
+
+
+def _named(url: str, ctx: Context) -> bool:
+    try:
+        parts = urlsplit(url)
+        return parts.scheme == "http" and ctx.settings.http.names(parts.hostname or "", parts.port or 80)
+    except ValueError:
+        return False
+
+
+def _judge(status: int, asked_seconds: float | None, host: str, ctx: Context) -> None:
+    if 200 <= status < 300:
+        return
+    said = f"{status} from {host}"
+    if status == 410:
+        raise Permanent(f"{said}: it wants no more of these", status_code=status)
+    if 400 <= status < 500 and status not in _LATER:
+        raise Permanent(said, status_code=status)
+    after = None
+    if asked_seconds is not None:  # never earlier than asked, and never hotter than our own delays
+        after = max(asked_seconds, delay_seconds(ctx.kind.backoff, ctx.attempt))
+    raise Retry(said, after=after, status_code=status)
