@@ -2,8 +2,9 @@
 
 import os
 import uuid
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Generator, Iterator
 from contextlib import contextmanager
+from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
@@ -12,9 +13,41 @@ import pytest
 
 from crontick.sql.embedded import FAST, postgres
 from crontick.sql.migrate import migrate
+from tests.worlds import http_receiver as receivers
+from tests.worlds import pgbouncer as poolers
+from tests.worlds import process
+from tests.worlds import proxy as proxies
+from tests.worlds import smtp_sink as sinks
+from tests.worlds.http_receiver import HttpReceiver
+from tests.worlds.process import Processes
+from tests.worlds.proxy import Proxy
+from tests.worlds.smtp_sink import SmtpSink
 
 BINDIR = os.environ.get("CRONTICK_TEST_BINDIR")
 """Where the programs of another PostgreSQL are, for a run on that version."""
+DEBIAN15 = Path("/usr/lib/postgresql/15/bin")
+
+
+NO_SKIPS = os.environ.get("CRONTICK_NO_SKIPS") == "1"
+"""Set in CI, where everything that a test needs is installed."""
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.TestReport]:
+    report = yield
+    if NO_SKIPS and report.skipped and not hasattr(report, "wasxfail"):
+        report.outcome = "failed"
+        report.longrepr = f"skipped, where nothing may be (CRONTICK_NO_SKIPS=1): {report.longrepr}"
+    return report
+
+
+@pytest.hookimpl(wrapper=True)
+def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest.CollectReport]:
+    report = yield
+    if NO_SKIPS and report.skipped:
+        report.outcome = "failed"
+        report.longrepr = f"skipped, where nothing may be (CRONTICK_NO_SKIPS=1): {report.longrepr}"
+    return report
 
 
 @pytest.fixture(scope="session")
@@ -62,6 +95,61 @@ def sync_conn(database: str) -> Iterator[psycopg.Connection[Any]]:
     """The same, for tests that are not async."""
     with psycopg.connect(database, autocommit=True) as connection:
         yield connection
+
+
+@pytest.fixture
+def proxy(database: str) -> Iterator[Proxy]:
+    """A bad network in front of ``database``."""
+    with proxies.proxy(database) as bad_network:
+        yield bad_network
+
+
+@pytest.fixture
+def smtp_sink() -> Iterator[SmtpSink]:
+    with sinks.smtp_sink() as sink:
+        yield sink
+
+
+@pytest.fixture
+def http_receiver() -> Iterator[HttpReceiver]:
+    with receivers.http_receiver() as receiver:
+        yield receiver
+
+
+@pytest.fixture
+def processes() -> Iterator[Processes]:
+    with process.processes() as children:
+        yield children
+
+
+@pytest.fixture(scope="session")
+def _server15() -> Iterator[str]:
+    if not DEBIAN15.exists():
+        pytest.skip("Debian's PostgreSQL 15 is not here: apt-get install postgresql-15")
+    with postgres(settings={**FAST, "max_connections": "200"}, bindir=DEBIAN15) as url:
+        yield url
+
+
+@pytest.fixture
+def postgresql15(_server15: str) -> Iterator[str]:
+    """A migrated database on Debian's PostgreSQL 15."""
+    with made_database(_server15) as url:
+        migrate(url, environment="test", test_clock=True)
+        yield url
+
+
+@pytest.fixture(scope="session")
+def _pooler(server: str) -> Iterator[str]:
+    if poolers.PROGRAM is None:
+        pytest.skip("PgBouncer is not here: apt-get install pgbouncer")
+    with poolers.pgbouncer(server) as url:
+        yield url
+
+
+@pytest.fixture
+def pgbouncer(database: str, _pooler: str) -> str:
+    """``database``, through PgBouncer in transaction mode."""
+    return _pooler.removesuffix("/postgres") + f"/{database_name(database)}"
 
 
 @contextmanager
