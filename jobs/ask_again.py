@@ -1,9 +1,11 @@
-"""Just before a reminder goes out late, its item is asked for again: gone is cancelled, moved is left to its new time."""
+"""Just before a late send, a reminder's item is asked for again: gone is cancelled, moved is left to its new time."""
 
 import asyncio
 from collections.abc import Sequence
 from datetime import datetime
 from typing import Any, Final
+
+import psycopg
 
 from crontick.jobs.job import Job
 from crontick.jobs.link import Link
@@ -36,6 +38,7 @@ class AskAgain:
         self._asking: asyncio.Task[None] | None = None
 
     def knows(self, reminder: str) -> bool:
+        """Whether that reminder has a query to ask."""
         return reminder in self._reminders
 
     async def item_at(self, reminder: str, item: str) -> datetime | None:
@@ -53,9 +56,9 @@ class AskAgain:
             segments = [self._segment(name, sorted({i for n, i, _ in wishes if n == name})) for name in names]
             answers: dict[str, Any] = {}
             try:
-                for name, answer in zip(names, await self._link.ask(lambda _, s=segments: s), strict=True):  # type: ignore[misc]
+                for name, answer in zip(names, await self._link.tell(segments), strict=True):
                     answers[name] = answer.error or {row[0]: as_moment(row[1]) for row in answer.rows[1]}
-            except Exception as error:  # whoever asked must hear it
+            except (psycopg.Error, OSError, TimeoutError, ValueError) as error:  # whoever asked must hear it
                 answers = dict.fromkeys(names, error)
             for name, item, future in wishes:
                 said = answers[name]

@@ -1,7 +1,7 @@
 """How what happened in a tick becomes its summary."""
 
 from crontick.jobs.bounds import Bounds
-from crontick.jobs.exchange import Batch, Opened
+from crontick.jobs.batch import Batch, Opened
 from crontick.jobs.outcomes import Cancelled, Dead, Failed, HandedBack, Snoozed, Succeeded
 from crontick.jobs.run import Ending
 from crontick.jobs.seats import Seats
@@ -13,6 +13,7 @@ _NOT_RUN: dict[str | None, NotRun] = {"busy": "busy", "paused": "paused"}
 
 
 def opened(summary: Summary, opening: Opened) -> None:
+    """What the opening knows of the tick."""
     summary.tick = opening.tick
     summary.not_run = None if opening.ran else _NOT_RUN.get(opening.reason, "busy")
     summary.rescued = opening.rescued

@@ -1,7 +1,6 @@
 """The three trips of a tick: open, exchange, close; what is sent, and what the answers mean."""
 
 import secrets
-from collections.abc import Sequence
 from datetime import datetime
 from itertools import starmap
 from typing import Any, Final
@@ -9,55 +8,29 @@ from typing import Any, Final
 import msgspec
 import psycopg
 
+from crontick.jobs.batch import Batch, Opened
 from crontick.jobs.bounds import Bounds
 from crontick.jobs.caller import Caller
 from crontick.jobs.deployment import Deployment
 from crontick.jobs.job import Job
 from crontick.jobs.link import Link
-from crontick.jobs.outcomes import Cancelled, Dead, Failed, HandedBack, Mark, Snoozed, Succeeded
 from crontick.jobs.remind import ComingUp, Found, ask_for_items, coming_up
 from crontick.jobs.request import TickRequest
 from crontick.jobs.run import Ending
 from crontick.jobs.seats import Seats
+from crontick.jobs.settling import bare, settling
 from crontick.jobs.summary import StopReason
 from crontick.sql import SCHEMA, query
-from crontick.sql.wire import Answer, Segment, Statement, statement
+from crontick.sql.wire import Answer, Segment, Statement, Value, statement
 
-__all__ = ["Batch", "Exchanges", "Opened"]
+__all__ = ["Exchanges"]
 
 _BOUND: Final = statement(query("bound_segment"), {"statement_timeout_ms": "10000"})
 _PLACE: Final = statement(query("place_groups"), {})
 _ASKS_AT_MOST: Final = 1000
+_SUSPECTS_PER_TICK: Final = 20
 _DATA_ERRORS: Final = ("22", "23", "54", "CT")
 """SQLSTATE classes of an outcome that cannot be stored as it is: data, constraints, limits, our own refusals."""
-
-
-class Opened(msgspec.Struct):
-    """What the opening said of this tick."""
-
-    tick: int
-    ran: bool
-    reason: str | None
-    rescued: int
-    late_seconds: float | None
-    warnings: list[str]
-    opened_at: datetime
-
-
-class Batch(msgspec.Struct):
-    """What one trip brought: jobs to start, and what is left to do."""
-
-    jobs: list[Job]
-    closed: bool
-    more: bool
-    stop_reason: StopReason = "empty"
-    next_due_at: datetime | None = None
-    oldest_due_seconds: float = 0.0
-    cancels: Sequence[int] = ()
-    lost: frozenset[int] = frozenset()
-    completed: frozenset[int] = frozenset()
-    settled: list[Ending] = []
-    reminders: list[tuple[str, int, int, int]] = []
 
 
 class Exchanges:
@@ -80,6 +53,7 @@ class Exchanges:
         self._parked = 0
         self._known_deployment = True
         self._unsettled: list[Ending] = []
+        self._held: set[int] = set()
         self._found: list[Found] = []
         self._coming = ComingUp()
         self.claimed = 0
@@ -93,7 +67,7 @@ class Exchanges:
         stop = self._stop_reason()
         reminders = [] if settings.paused else [r for r in self._deployment.reminders if r.query is not None]
 
-        def build(repeat: bool) -> list[Segment]:
+        def build(*, repeat: bool) -> list[Segment]:
             opening = statement(
                 query("open_tick"),
                 {
@@ -140,13 +114,12 @@ class Exchanges:
             if not (error.sqlstate or "").startswith(_DATA_ERRORS) or not endings:
                 raise
             batch = await self._settle_apart(endings, seats)
-        held = {job for job in self._held if batch is not None}
-        self._unsettled = [ending for ending in endings if ending.ctx.job.id in held]
-        batch.settled = [ending for ending in endings if ending.ctx.job.id not in held]
+        self._unsettled = [ending for ending in endings if ending.ctx.job.id in self._held]
+        batch.settled = [ending for ending in endings if ending.ctx.job.id not in self._held]
         return batch
 
     async def _settle_apart(self, endings: list[Ending], seats: Seats) -> Batch:
-        """An outcome cannot be stored: each alone, and at last without its result and texts, so that it harms no other."""
+        """An outcome cannot be stored: each alone, and at last without result and texts, so that it harms no other."""
         held: set[int] = set()
         lost: set[int] = set()
         reminders = self._found
@@ -155,7 +128,7 @@ class Exchanges:
             try:
                 batch = await self._settle([ending], seats, claim_too=False)
             except psycopg.Error as error:
-                batch = await self._settle([_bare(ending, error)], seats, claim_too=False)
+                batch = await self._settle([bare(ending, error)], seats, claim_too=False)
             held |= self._held
             lost |= batch.lost
         self._found = reminders
@@ -170,14 +143,14 @@ class Exchanges:
         running = seats.running if claim_too else max(seats.running, 1)
         free = not seats.suspect and not (self._unsettled and stop)
         prefix = self._prefix()
-        settling = _settling(self._opening, endings, seats)
+        settled_by = settling(self._opening, endings, seats)
 
-        def build(repeat: bool) -> list[Segment]:
+        def build(*, repeat: bool) -> list[Segment]:
             return [
                 [
                     _BOUND,
                     *prefix,
-                    *settling,
+                    *settled_by,
                     *self._claiming(claim, stop, running=running, suspects=free, repeat=repeat, seats=seats),
                 ]
             ]
@@ -195,7 +168,7 @@ class Exchanges:
         self._held = set()
         lost: frozenset[int] = frozenset()
         done: frozenset[int] = frozenset()
-        if settling:
+        if settled_by:
             gone, held, already = rows[0][0]
             self._held, lost, done = set(held), frozenset(gone), frozenset(already)
             rows = rows[1:]
@@ -242,7 +215,7 @@ class Exchanges:
         if stop is not None or (seats is not None and seats.suspect):
             free = 0
         only = request.kinds is not None or len(fitting) < len(self._kinds)
-        filters: dict[str, Any] = {
+        filters: dict[str, Value] = {
             "known": self._known,
             "kinds": fitting if only else None,
             "queues": request.queues,
@@ -251,7 +224,7 @@ class Exchanges:
         self.lease_sent_seconds = bounds.lease_left
         statements = []
         if free > 0:
-            claiming = {
+            claiming: dict[str, Value] = {
                 "opening": self._opening,
                 "claim": claim,
                 "seats": free,
@@ -264,7 +237,7 @@ class Exchanges:
             }
             statements = [_PLACE, statement(query("claim_jobs"), {**filters, **claiming})]
         self._asks += 1
-        closing = {
+        closing: dict[str, Value] = {
             "opening": self._opening,
             "claim": claim,
             "running": running,
@@ -291,85 +264,6 @@ class Exchanges:
 
     def _stop_reason(self) -> StopReason | None:
         return self._bounds.exhausted(claimed=self.claimed, fitting=bool(self._bounds.fitting(self._kinds.values())))
-
-
-_SUSPECTS_PER_TICK: Final = 20
-
-
-def _settling(opening: int, endings: list[Ending], seats: Seats) -> list[Statement]:
-    plain = [ending for ending in endings if ending.plain]
-    told = [_told(ending) for ending in endings if not ending.plain]
-    progress = [
-        {"id": c.job.id, "claim": c.job.claim, "done": c.progress_made[0], "total": c.progress_made[1]}
-        for c in seats.progress()
-        if c.progress_made is not None
-    ]
-    if not endings and not progress:
-        return []
-    return [
-        statement(
-            query("settle_attempts"),
-            {
-                "opening": opening,
-                "ids": [ending.ctx.job.id for ending in plain],
-                "claims": [ending.ctx.job.claim for ending in plain],
-                "results": None,
-                "endings": msgspec.json.encode(told).decode() if told else None,
-                "progress": msgspec.json.encode(progress).decode() if progress else None,
-            },
-        )
-    ]
-
-
-def _told(ending: Ending) -> dict[str, Any]:
-    """One ``crontick.ending``, without what is not said."""
-    ctx, outcome = ending.ctx, ending.outcome
-    told: dict[str, Any] = {"id": ctx.job.id, "claim": ctx.job.claim, "completed": ending.completed}
-    match outcome:
-        case Succeeded():
-            told |= {"outcome": "succeeded", "duplicate": outcome.duplicate, "error": outcome.note}
-            if outcome.result is not None:
-                told["result"] = msgspec.Raw(outcome.result.encode())
-            if ctx.children:
-                told["children"] = [
-                    {**child, "payload": msgspec.Raw(child["payload"].encode())} for child in ctx.children
-                ]
-        case Failed():
-            told |= {"outcome": "failed", "error": outcome.error, "delay_seconds": outcome.retry_seconds}
-            told |= {"fingerprint": outcome.fingerprint, "status_code": outcome.status_code}
-        case Dead():
-            told |= {"outcome": "dead", "error": outcome.error}
-            told |= {"fingerprint": outcome.fingerprint, "status_code": outcome.status_code}
-        case Snoozed():
-            told |= {"outcome": "snoozed", "delay_seconds": outcome.delay_seconds}
-        case Cancelled():
-            told |= {"outcome": "cancelled", "error": outcome.reason}
-        case HandedBack():
-            told |= {"outcome": "handed_back", "began": outcome.began, "delay_seconds": outcome.delay_seconds}
-    if ending.marks:
-        told["marks"] = ending.marks
-        sent: Mark | None = next((mark for mark in ending.marks if mark.provider), None)
-        if sent is not None:
-            told |= {"provider": sent.provider, "provider_message_id": sent.message_id}
-    return told
-
-
-def _bare(ending: Ending, error: psycopg.Error) -> Ending:
-    """The same fate without result, texts and children: what made the database refuse it is in one of them."""
-    said = f"what it said could not be stored (SQLSTATE {error.sqlstate})"
-    match ending.outcome:
-        case Succeeded(duplicate=duplicate):
-            outcome: Any = Succeeded(duplicate=duplicate, note=said)
-            ending.ctx.children.clear()
-        case Failed(retry_seconds=seconds):
-            outcome = Failed(said, said, seconds)
-        case Dead():
-            outcome = Dead(said, said)
-        case Cancelled():
-            outcome = Cancelled(said)
-        case other:
-            outcome = other
-    return Ending(ending.ctx, outcome, ending.marks, ending.completed)
 
 
 def _raise(answer: Answer) -> None:

@@ -4,7 +4,7 @@ import asyncio
 import random
 import time
 from collections.abc import Callable, Sequence
-from typing import Any, Final
+from typing import Any, Final, Protocol
 
 import psycopg
 
@@ -18,6 +18,12 @@ _TRANSIENT: Final = frozenset({"40001", "40P01", "55P03", "57014", "25P02"})
 """Serialisation failure, deadlock, lock and statement time-outs: rolled back whole, and as good as not sent (P2)."""
 
 
+class Build(Protocol):
+    """Makes the segments of a trip. ``repeat``: they may have happened already, and are known by their numbers (P1)."""
+
+    def __call__(self, *, repeat: bool) -> Sequence[Segment]: ...
+
+
 class Link:
     """Opened when first used. ``left`` says how many seconds the tick has."""
 
@@ -29,11 +35,10 @@ class Link:
         self.trip_seconds = 0.0
 
     async def ask(
-        self, build: Callable[[bool], Sequence[Segment]], *, patience_seconds: float | None = None
+        self, build: Build, *, patience_seconds: float | None = None
     ) -> list[Answer]:
-        """Send what ``build(repeat)`` says, and again on a new connection when the answer was lost, while time is left.
+        """Send what is built, and again on a new connection when the answer was lost, while time is left.
 
-        ``repeat`` is true when the same statements may have happened already: they must recognise it by their numbers (P1).
         Raises the last ``psycopg.OperationalError``, ``OSError`` or ``TimeoutError`` when the patience is over.
         """
         until = time.monotonic() + (self._left() if patience_seconds is None else patience_seconds)
@@ -41,7 +46,7 @@ class Link:
         while True:
             try:
                 async with self._turn:
-                    answers = await self._trip(build(repeat), until)
+                    answers = await self._trip(build(repeat=repeat), until)
             except (psycopg.OperationalError, OSError, TimeoutError) as error:
                 self.drop()
                 repeat = True
@@ -52,6 +57,14 @@ class Link:
                     return answers
             await asyncio.sleep(random.uniform(pause / 2, pause))  # noqa: S311 (no secret)
             pause = min(pause * 2, 1.0)
+
+    async def tell(self, segments: Sequence[Segment]) -> list[Answer]:
+        """``ask`` for what may be said twice without harm."""
+
+        def build(*, repeat: bool) -> Sequence[Segment]:  # noqa: ARG001 (it makes no difference)
+            return segments
+
+        return await self.ask(build)
 
     async def _trip(self, segments: Sequence[Segment], until: float) -> list[Answer]:
         if self._conn is None:
@@ -73,6 +86,7 @@ class Link:
         return conn
 
     async def close(self) -> None:
+        """Say goodbye to the database."""
         if self._conn is not None:
             conn, self._conn = self._conn, None
             await conn.close()

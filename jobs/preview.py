@@ -7,7 +7,7 @@ from crontick.jobs.link import Link
 from crontick.jobs.request import TickRequest
 from crontick.jobs.summary import Summary, WouldRun
 from crontick.sql import query
-from crontick.sql.wire import Segment, statement
+from crontick.sql.wire import Value, statement
 
 __all__ = ["preview"]
 
@@ -15,16 +15,13 @@ __all__ = ["preview"]
 async def preview(link: Link, deployment: Deployment, request: TickRequest, bounds: Bounds, caller: Caller) -> Summary:
     """The due jobs of known kinds in the order of their claims, ``limit`` at most; writes nothing."""
 
-    def build(repeat: bool) -> list[Segment]:
-        values = {
-            "known": [name for name in deployment.known if request.kinds is None or name in request.kinds],
-            "queues": request.queues,
-            "jobs": request.jobs,
-            "limit": bounds.limit,
-        }
-        return [[statement(query("list_due_jobs"), values)]]
-
-    [answer] = await link.ask(build)
+    values: dict[str, Value] = {
+        "known": [name for name in deployment.known if request.kinds is None or name in request.kinds],
+        "queues": request.queues,
+        "jobs": request.jobs,
+        "limit": bounds.limit,
+    }
+    [answer] = await link.tell([[statement(query("list_due_jobs"), values)]])
     if answer.error is not None:
         raise answer.error
     summary = Summary(caller.trigger)

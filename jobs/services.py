@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import msgspec
+import psycopg
 
 from crontick.jobs.ask_again import AskAgain, item_of
 from crontick.jobs.bounds import Bounds
@@ -19,7 +20,7 @@ from crontick.jobs.link import Link
 from crontick.jobs.run import Runner
 from crontick.jobs.threads import Threads
 from crontick.sql import query
-from crontick.sql.wire import Segment, statement
+from crontick.sql.wire import Answer, statement
 
 if TYPE_CHECKING:
     import httpx
@@ -100,17 +101,14 @@ class TickServices:
             wishes, self._wishes = self._wishes, []
             asked = msgspec.json.encode([wish for wish, _ in wishes]).decode()
 
-            def build(repeat: bool, asked: str = asked) -> list[Segment]:
-                return [[statement(query("reserve_markers"), {"wishes": asked})]]
-
             try:
-                [answer] = await self.link.ask(build)
-                if answer.error is not None:
-                    raise answer.error
-            except Exception as error:  # whoever asked must hear it
+                [answer] = await self.link.tell([[statement(query("reserve_markers"), {"wishes": asked})]])
+            except (psycopg.Error, OSError, TimeoutError) as error:
+                answer = Answer([], psycopg.OperationalError(f"the marker could not be asked for: {type(error).__name__}"))
+            if answer.error is not None:
                 for _, future in wishes:
                     if not future.done():
-                        future.set_exception(error)
+                        future.set_exception(answer.error)
                 continue
             said = {(job, key): (state, holder, seconds) for job, key, state, holder, seconds in answer.rows[0]}
             for wish, future in wishes:

@@ -1,0 +1,40 @@
+"""What a tick's trips bring back, as types."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+import msgspec
+
+from crontick.jobs.job import Job
+from crontick.jobs.run import Ending
+from crontick.jobs.summary import StopReason
+
+__all__ = ["Batch", "Opened"]
+
+
+class Opened(msgspec.Struct):
+    """What the opening said of this tick."""
+
+    tick: int
+    ran: bool
+    reason: str | None
+    rescued: int
+    late_seconds: float | None
+    warnings: list[str]
+    opened_at: datetime
+
+
+class Batch(msgspec.Struct):
+    """What one trip brought: jobs to start, and what is left to do."""
+
+    jobs: list[Job]
+    closed: bool
+    more: bool
+    stop_reason: StopReason = "empty"
+    next_due_at: datetime | None = None
+    oldest_due_seconds: float = 0.0
+    cancels: Sequence[int] = ()
+    lost: frozenset[int] = frozenset()
+    completed: frozenset[int] = frozenset()
+    settled: list[Ending] = []
+    reminders: list[tuple[str, int, int, int]] = []
