@@ -1,0 +1,64 @@
+# Each target makes what it needs, from a bare checkout with Python 3.11 or newer and make.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+WORKERS ?= 2
+TESTS ?= tests
+
+# A strict editable install links the files that exist when it is made: another list of files, another stamp.
+FILES := $(shell find handler jobs sql -name '*.py' -o -name '*.sql' -o -name py.typed | LC_ALL=C sort | cat - pyproject.toml | cksum | cut -d ' ' -f 1)
+INSTALLED := $(VENV)/installed-$(FILES)
+
+.PHONY: help demo test check lock bench package clean
+help:
+	@echo "make demo     see it work, on a PostgreSQL of its own"
+	@echo "make test     run the tests (TESTS=tests/door WORKERS=4)"
+	@echo "make check    format, lint, types, layers, SQL, dependencies, dead code"
+	@echo "make bench    measure drains and cold ticks"
+	@echo "make package  build the wheel and use it from a project of its own"
+	@echo "make lock     bring requirements.lock up to pyproject.toml (UPGRADE=--upgrade for newer releases)"
+	@echo "make clean    remove what the others made"
+
+demo: $(INSTALLED)
+	$(BIN)/crontick demo
+
+test: $(INSTALLED)
+	$(BIN)/python -m pytest -n $(WORKERS) $(TESTS)
+
+check: $(INSTALLED)
+	$(BIN)/ruff format --check .
+	$(BIN)/ruff check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports
+	$(BIN)/sqlfluff lint sql
+	$(BIN)/deptry .
+	$(BIN)/vulture
+
+bench: $(INSTALLED)
+	$(BIN)/python -m tests.bench
+
+package: $(INSTALLED)
+	tests/package/check $(BIN)/python
+
+lock: $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --all-extras $(UPGRADE) \
+		--no-header --no-annotate --no-emit-index-url --no-emit-find-links --output-file requirements.lock pyproject.toml
+
+$(BIN)/python:
+	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "crontick needs Python 3.11 or newer: make PYTHON=python3.12")'
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/dependencies: requirements.lock | $(BIN)/python
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --require-hashes --requirement requirements.lock
+	touch $@
+
+$(INSTALLED): $(VENV)/dependencies
+	rm -rf build $(VENV)/installed-*
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps --no-build-isolation \
+		--config-settings editable_mode=strict --editable .
+	touch $@
+
+clean:
+	rm -rf $(VENV) build dist ./*.egg-info .coverage* .hypothesis .*_cache
+	find . -name __pycache__ -prune -exec rm -r {} +
