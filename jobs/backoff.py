@@ -22,6 +22,7 @@ class Exponential(msgspec.Struct, frozen=True):
     cap: float = 86400
 
     def seconds(self, attempt: int) -> float:
+        """Without jitter, after that attempt."""
         delay = self.base
         for _ in range(attempt - 1):
             delay *= self.factor

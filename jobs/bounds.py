@@ -20,7 +20,7 @@ _MARGIN_SECONDS: Final = (0.25, 2.0)
 
 
 class Bounds(msgspec.Struct):
-    """``budget_seconds`` from ``started`` is the hard deadline; functions are cut a margin before it, to leave time to settle."""
+    """The deadline is ``budget_seconds`` from ``started``; functions are cut a margin before it, to settle in time."""
 
     limit: int
     concurrency: int
@@ -38,6 +38,7 @@ class Bounds(msgspec.Struct):
 
     @property
     def lease_left(self) -> float:
+        """Seconds until a lease that is taken now ends."""
         return self.lease_seconds - self.started.elapsed_seconds()
 
     @property
@@ -47,11 +48,13 @@ class Bounds(msgspec.Struct):
 
     @property
     def margin_seconds(self) -> float:
+        """What settling is given: a tenth of the budget, within bounds."""
         least, most = _MARGIN_SECONDS
         return min(max(self.budget_seconds * _MARGIN_SHARE, least), most)
 
     @property
     def left_for_functions(self) -> float:
+        """Seconds until functions are cut."""
         return self.left - self.margin_seconds
 
     def fitting(self, kinds: Iterable[Kind[Any]]) -> list[str]:

@@ -18,4 +18,5 @@ class Moment:
         self._boot = time.clock_gettime(_BOOT)
 
     def elapsed_seconds(self) -> float:
+        """How long ago it was."""
         return max(time.monotonic() - self._monotonic, time.clock_gettime(_BOOT) - self._boot)

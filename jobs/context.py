@@ -34,10 +34,21 @@ class Services(Protocol):
 
     settings: "Config"
 
-    def http(self) -> "httpx.AsyncClient": ...
-    def lend(self, ctx: "Context") -> "Lent": ...
-    async def not_wanted(self, job: Job) -> str | None: ...
-    async def reserve(self, job: Job, kind: "Kind[Any]", key: str) -> tuple[str, int | None, float]: ...
+    def http(self) -> "httpx.AsyncClient":
+        """The tick's one client."""
+        ...
+
+    def lend(self, ctx: "Context") -> "Lent":
+        """A connection for that attempt."""
+        ...
+
+    async def not_wanted(self, job: Job) -> str | None:
+        """Why a reminder must not go out any more."""
+        ...
+
+    async def reserve(self, job: Job, kind: "Kind[Any]", key: str) -> tuple[str, int | None, float]:
+        """A marker's state, its holder, and the seconds until that holder's lease ends."""
+        ...
 
 
 class Context:
@@ -60,7 +71,7 @@ class Context:
         "seconds_allowed",
     )
 
-    def __init__(
+    def __init__(  # noqa: PLR0913 (made in one place, and each is one fact of the attempt)
         self,
         job: Job,
         kind: "Kind[Any]",
@@ -139,8 +150,8 @@ class Context:
     def complete(self, conn: Any, result: object = None) -> Any:
         """Mark this job succeeded inside the transaction that is open on ``conn``: both commit, or neither (P8).
 
-        From here on only that transaction decides. Raises a database error (CT410) when the lease was lost; an awaitable on
-        an async connection.
+        From here on only that transaction decides. Raises a database error (CT410) when the lease was lost. An
+        awaitable on an async connection.
         """
         self.check_lease()
         self.completing = True
@@ -186,7 +197,7 @@ class Context:
         return await self._services.not_wanted(self.job)
 
     def check_lease(self) -> None:
-        """Raises ``LeaseLost`` when this attempt may not act any more: it was cut off, or the process slept too long."""
+        """Raises ``LeaseLost`` when this attempt may not act any more: it was cut off, or its process slept."""
         if self._closed or self._claimed.elapsed_seconds() >= self.lease_seconds:
             raise LeaseLost(f"job {self.job.id}: its lease is over, someone else may have it")
 

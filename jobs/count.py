@@ -1,7 +1,7 @@
 """How what happened in a tick becomes its summary."""
 
-from crontick.jobs.bounds import Bounds
 from crontick.jobs.batch import Batch, Opened
+from crontick.jobs.bounds import Bounds
 from crontick.jobs.outcomes import Cancelled, Dead, Failed, HandedBack, Snoozed, Succeeded
 from crontick.jobs.run import Ending
 from crontick.jobs.seats import Seats

@@ -66,8 +66,8 @@ def load_deployment(
 ) -> Deployment:
     """Import the modules of ``CRONTICK_MODULES``, collect their kinds and reminders, and apply ``crontick.toml``.
 
-    Raises ``DeploymentError`` for a module that cannot be imported and for a name that two kinds share, ``ConfigError`` for
-    what the file gets wrong.
+    Raises ``DeploymentError`` for a module that cannot be imported and for a name that two kinds share, ``ConfigError``
+    for what the file gets wrong.
     """
     found: dict[str, Kind[Any]] = {}
     remind: list[Reminder] = list(reminders)

@@ -3,7 +3,7 @@
 import json
 from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Any, Literal
+from typing import Any, Literal, TypedDict
 
 import msgspec
 import psycopg
@@ -11,7 +11,21 @@ from psycopg.rows import tuple_row
 
 from crontick.sql import Query, query
 
-__all__ = ["Order", "enqueue", "enqueue_many", "execute"]
+__all__ = ["Options", "Order", "enqueue", "enqueue_many", "execute"]
+
+
+class Options(TypedDict, total=False):
+    """How a job is enqueued otherwise than its kind says; ``run_at`` is an aware datetime, or a delay from now."""
+
+    run_at: datetime | timedelta | float | None
+    queue: str | None
+    priority: int | None
+    max_attempts: int | None
+    unique_key: str | None
+    unique_for: str | timedelta
+    group_key: str | None
+    on_conflict: Literal["keep", "replace"]
+    expires_at: datetime | None
 
 
 class Order(msgspec.Struct, frozen=True, kw_only=True):
@@ -31,7 +45,7 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     expires_at: datetime | None = None
 
     @classmethod
-    def build(
+    def build(  # noqa: PLR0913 (the arguments of the SQL function)
         cls,
         kind: str,
         payload: str,

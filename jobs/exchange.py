@@ -1,7 +1,6 @@
 """The three trips of a tick: open, exchange, close; what is sent, and what the answers mean."""
 
 import secrets
-from datetime import datetime
 from itertools import starmap
 from typing import Any, Final
 

@@ -1,4 +1,4 @@
-"""The connection between two ticks: kept only while the next one is expected soon, for a frozen one keeps a database awake."""
+"""The connection between two ticks: kept while the next is expected soon, for a frozen one keeps a database awake."""
 
 import asyncio
 import time
@@ -12,13 +12,14 @@ __all__ = ["Keeper"]
 
 
 class Keeper:
-    """One idle connection at most, of the event loop that made it. It is checked by the opening itself, never by a ping."""
+    """One idle connection at most, of the loop that made it. It is checked by the opening itself, never by a ping."""
 
     def __init__(self) -> None:
         self._kept: tuple[str, asyncio.AbstractEventLoop, psycopg.AsyncConnection[Any]] | None = None
         self._last_tick_at: float | None = None
 
     def take(self, url: str) -> psycopg.AsyncConnection[Any] | None:
+        """The kept one, if it fits; the keeper has none afterwards."""
         kept, self._kept = self._kept, None
         if kept is None:
             return None
@@ -29,7 +30,7 @@ class Keeper:
         return None
 
     async def keep(self, url: str, link: Link, within_seconds: float) -> None:
-        """Keep it if the last tick of this process was so short a while ago that the next will be, too; else close it."""
+        """Keep it if the tick before was so short a while ago that the next may be, too; else close it."""
         now, before = time.monotonic(), self._last_tick_at
         self._last_tick_at = now
         soon = before is not None and now - before <= within_seconds

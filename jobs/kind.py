@@ -2,14 +2,14 @@
 
 import inspect
 from collections.abc import Awaitable, Callable, Iterable, Sequence
-from datetime import datetime, timedelta
-from typing import Any, Generic, Literal, TypeVar, overload
+from datetime import timedelta
+from typing import Any, Generic, Literal, TypeVar, Unpack, overload
 
 import msgspec
 import psycopg
 
 from crontick.jobs import backoff as backoffs
-from crontick.jobs.enqueue import Order, enqueue, enqueue_many
+from crontick.jobs.enqueue import Options, Order, enqueue, enqueue_many
 from crontick.jobs.payload import PayloadType, payload_type
 
 __all__ = ["InDoubt", "Kind", "kind"]
@@ -42,44 +42,36 @@ class Kind(msgspec.Struct, Generic[P], frozen=True, eq=False):
         return self.function(*args, **kwargs)
 
     @overload
-    def enqueue(
-        self, conn: psycopg.Connection[Any], payload: P, *, run_at: datetime | Delay | None = None, queue: str | None = None,
-        priority: int | None = None, max_attempts: int | None = None, unique_key: str | None = None,
-        unique_for: str | timedelta = "active", on_conflict: Literal["keep", "replace"] = "keep",
-        group_key: str | None = None, expires_at: datetime | None = None,
-    ) -> int: ...  # fmt: skip
+    def enqueue(self, conn: psycopg.Connection[Any], payload: P, **options: Unpack[Options]) -> int: ...
     @overload
-    def enqueue(
-        self, conn: psycopg.AsyncConnection[Any], payload: P, *, run_at: datetime | Delay | None = None,
-        queue: str | None = None, priority: int | None = None, max_attempts: int | None = None,
-        unique_key: str | None = None, unique_for: str | timedelta = "active",
-        on_conflict: Literal["keep", "replace"] = "keep", group_key: str | None = None, expires_at: datetime | None = None,
-    ) -> Awaitable[int]: ...  # fmt: skip
-    def enqueue(self, conn: Any, payload: P, **options: Any) -> Any:
-        """Insert a job on the caller's connection, in its transaction, and return its id (an awaitable of it on an async one).
+    def enqueue(self, conn: psycopg.AsyncConnection[Any], payload: P, **options: Unpack[Options]) -> Awaitable[int]: ...
+    def enqueue(self, conn: Any, payload: P, **options: Unpack[Options]) -> Any:
+        """Insert a job on the caller's connection, in its transaction; its id, or an awaitable of it on an async one.
 
-        ``run_at`` is an aware datetime, or a timedelta or seconds from now by the database's clock. A unique key that is
-        taken returns the id of the job that has it. Raises ``PayloadError`` before anything is sent when the payload does
-        not fit its type.
+        ``run_at`` is an aware datetime, or a timedelta or seconds from now by the database's clock. A unique key
+        that is taken returns the id of the job that has it. Raises ``PayloadError`` before anything is sent when the
+        payload does not fit its type.
         """
         return enqueue(conn, self.order(payload, **options))
 
     @overload
-    def enqueue_many(self, conn: psycopg.Connection[Any], payloads: Iterable[P], **options: Any) -> list[int]: ...
+    def enqueue_many(
+        self, conn: psycopg.Connection[Any], payloads: Iterable[P], **options: Unpack[Options]
+    ) -> list[int]: ...
     @overload
     def enqueue_many(
-        self, conn: psycopg.AsyncConnection[Any], payloads: Iterable[P], **options: Any
+        self, conn: psycopg.AsyncConnection[Any], payloads: Iterable[P], **options: Unpack[Options]
     ) -> Awaitable[list[int]]: ...
-    def enqueue_many(self, conn: Any, payloads: Iterable[P], **options: Any) -> Any:
+    def enqueue_many(self, conn: Any, payloads: Iterable[P], **options: Unpack[Options]) -> Any:
         """Insert up to 10,000 jobs in one statement; ids in the order of the payloads."""
         return enqueue_many(conn, [self.order(payload, **options) for payload in payloads])
 
-    def order(self, payload: P, **options: Any) -> Order:
+    def order(self, payload: P, **options: Unpack[Options]) -> Order:
         """What ``enqueue`` would send: the checked payload and its options."""
         return Order.build(self.name, self.payload.encode(payload), **options)
 
 
-def kind(
+def kind(  # noqa: PLR0913 (each is one number of the kind, by name)
     name: str,
     *,
     queue: str = "default",
@@ -94,10 +86,10 @@ def kind(
 ) -> Callable[[Callable[..., Any]], Kind[Any]]:
     """Make a function the function of a kind.
 
-    ``timeout`` (seconds or a timedelta) is the most an attempt may take; ``needs`` is what must be left of a tick for it to
-    start, the timeout by default. ``marker`` names the payload's field that is the key of the marker which every claim
-    reserves (an empty name: the lineage's first job); ``in_doubt`` is what to do when nobody knows whether it was sent.
-    ``secret`` names fields that are shown nowhere.
+    ``timeout`` (seconds or a timedelta) is the most an attempt may take; ``needs`` is what must be left of a tick for
+    it to start, the timeout by default. ``marker`` names the payload's field that is the key of the marker which every
+    claim reserves (an empty name: the lineage's first job); ``in_doubt`` is what to do when nobody knows whether it was
+    sent. ``secret`` names fields that are shown nowhere.
     """
     timeout_seconds, needs_seconds = _seconds(timeout), _seconds(timeout if needs is None else needs)
     if timeout_seconds <= 0 or needs_seconds < 0:

@@ -16,19 +16,20 @@ class Lender:
     """At most ``most`` connections at one time; those that come back clean are lent again within the tick."""
 
     def __init__(self, url: str, most: int) -> None:
-        self._url = url
-        self._room = asyncio.Semaphore(most)
+        self.url = url
+        self.room = asyncio.Semaphore(most)
         self._idle: list[psycopg.AsyncConnection[Any]] = []
         self.most = most
 
     async def take(self) -> psycopg.AsyncConnection[Any]:
-        await self._room.acquire()
+        """One of them, once there is room."""
+        await self.room.acquire()
         try:
             if self._idle:
                 return self._idle.pop()
-            return await connect(self._url, timeout_seconds=10)
+            return await connect(self.url, timeout_seconds=10)
         except BaseException:
-            self._room.release()
+            self.room.release()
             raise
 
     async def give_back(self, conn: psycopg.AsyncConnection[Any]) -> None:
@@ -39,12 +40,10 @@ class Lender:
             else:
                 await conn.close()
         finally:
-            self._room.release()
-
-    def room(self) -> asyncio.Semaphore:
-        return self._room
+            self.room.release()
 
     async def close(self) -> None:
+        """Close those that are idle; what is lent is closed as it comes back."""
         for conn in self._idle:
             await conn.close()
         self._idle.clear()
@@ -77,12 +76,12 @@ class Lent:
             await self._lender.give_back(self._conn)
 
     def __enter__(self) -> psycopg.Connection[Any]:
-        asyncio.run_coroutine_threadsafe(self._lender.room().acquire(), self._ctx.loop).result()
+        asyncio.run_coroutine_threadsafe(self._lender.room.acquire(), self._ctx.loop).result()
         try:
             self._ctx.check_lease()
-            self._sync = psycopg.connect(self._lender._url, prepare_threshold=None, connect_timeout=10)
+            self._sync = psycopg.connect(self._lender.url, prepare_threshold=None, connect_timeout=10)
         except BaseException:
-            self._ctx.loop.call_soon_threadsafe(self._lender.room().release)
+            self._ctx.loop.call_soon_threadsafe(self._lender.room.release)
             raise
         return self._sync
 
@@ -95,4 +94,4 @@ class Lent:
                     if error is not None:
                         self._sync.rollback()
         finally:
-            self._ctx.loop.call_soon_threadsafe(self._lender.room().release)
+            self._ctx.loop.call_soon_threadsafe(self._lender.room.release)

@@ -34,9 +34,7 @@ class Link:
         self._turn = asyncio.Lock()
         self.trip_seconds = 0.0
 
-    async def ask(
-        self, build: Build, *, patience_seconds: float | None = None
-    ) -> list[Answer]:
+    async def ask(self, build: Build, *, patience_seconds: float | None = None) -> list[Answer]:
         """Send what is built, and again on a new connection when the answer was lost, while time is left.
 
         Raises the last ``psycopg.OperationalError``, ``OSError`` or ``TimeoutError`` when the patience is over.

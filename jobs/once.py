@@ -37,9 +37,9 @@ class InDoubt(Exception):
 
 
 def nothing_was_sent(error: BaseException) -> bool:
-    """Whether this exception proves that nothing can have arrived: our signals, no connection, an answer that says no.
+    """Whether this error proves that nothing can have arrived: our signals, no connection, an answer that says no.
 
-    An error with an attribute ``nothing_sent`` says so itself. Known libraries are told by name, so that none is imported.
+    An error with an attribute ``nothing_sent`` says so itself. Libraries are told by name, so that none is imported.
     """
     said = getattr(error, "nothing_sent", None)
     if said is not None:
@@ -52,8 +52,8 @@ def nothing_was_sent(error: BaseException) -> bool:
 class Once:
     """``async with ctx.once(key) as mark``: sent at most once, and the doubt is kept where nobody can know.
 
-    ``mark.sent`` is true when it was sent before: skip. Left normally it is sent; left by an exception it is free again if
-    nothing can have arrived, else in doubt. ``not_sent()`` and ``in_doubt()`` overrule.
+    ``mark.sent`` is true when it was sent before: skip. Left normally it is sent; left by an exception it is free again
+    if nothing can have arrived, else in doubt. ``not_sent()`` and ``in_doubt()`` overrule.
     """
 
     __slots__ = ("_ctx", "_fate", "content_hash", "key", "message_id", "provider", "repeats", "sent", "sent_by")

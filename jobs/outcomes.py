@@ -35,10 +35,14 @@ class Dead(msgspec.Struct, frozen=True, gc=False):
 
 
 class Snoozed(msgspec.Struct, frozen=True, gc=False):
+    """Runs later; no attempt is used."""
+
     delay_seconds: float
 
 
 class Cancelled(msgspec.Struct, frozen=True, gc=False):
+    """The function noticed that nobody wants its job any more."""
+
     reason: str
 
 

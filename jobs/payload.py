@@ -18,8 +18,10 @@ class PayloadError(ValueError):
 
 
 class PayloadType:
-    """The type of a kind's payload: a dataclass, TypedDict, msgspec Struct, attrs class, or a class with
-    ``model_validate`` and ``model_dump`` (Pydantic's, which is never imported here).
+    """The type of a kind's payload.
+
+    A dataclass, TypedDict, msgspec Struct or attrs class, or a class with ``model_validate`` and ``model_dump``
+    (Pydantic's, which is never imported here).
     """
 
     __slots__ = ("_decoder", "_validate", "annotation")

@@ -14,7 +14,6 @@ __all__ = ["preview"]
 
 async def preview(link: Link, deployment: Deployment, request: TickRequest, bounds: Bounds, caller: Caller) -> Summary:
     """The due jobs of known kinds in the order of their claims, ``limit`` at most; writes nothing."""
-
     values: dict[str, Value] = {
         "known": [name for name in deployment.known if request.kinds is None or name in request.kinds],
         "queues": request.queues,

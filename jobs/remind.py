@@ -31,6 +31,7 @@ class ComingUp(msgspec.Struct):
     next_at: datetime | None = None
 
     def add(self, reminder: Reminder, item: Item, now: datetime) -> None:
+        """Sort one item by its time."""
         due_at = reminder.due_at(item.item_at)
         if due_at > now:
             self.next_at = min(self.next_at or due_at, due_at)
@@ -73,10 +74,7 @@ async def coming_up(
             continue
         rows = answer.rows[1]
         try:
-            items = [
-                (Item(item=row[0], item_at=as_moment(row[1]), payload=row[2] or "{}", group_key=row[3]), row[4])
-                for row in rows
-            ]
+            items = [(_item(row), row[4]) for row in rows]
         except ValueError as error:
             warnings.append(f"reminder {reminder.name}: {error}")
             continue
@@ -90,8 +88,12 @@ async def coming_up(
     return coming
 
 
+def _item(row: tuple[Any, ...]) -> Item:
+    return Item(item=row[0], item_at=as_moment(row[1]), payload=row[2] or "{}", group_key=row[3])
+
+
 async def _generated(reminder: Reminder, coming: ComingUp, warnings: list[str]) -> None:
-    """Items of an async generator; those that have a record already are left out by the statement that enqueues them."""
+    """Items of an async generator; the statement that enqueues them leaves out those that have a record already."""
     now = datetime.now(UTC)
     assert reminder.items is not None
     try:
@@ -111,5 +113,5 @@ async def _generated(reminder: Reminder, coming: ComingUp, warnings: list[str]) 
         warnings.append(f"reminder {reminder.name}: its generator did not end within {SECONDS_PER_QUERY:g} s")
     except (PayloadError, ValueError) as error:
         warnings.append(f"reminder {reminder.name}: {error}")
-    except Exception as error:  # a user's generator may raise anything; the other reminders go on
+    except Exception as error:  # noqa: BLE001 (a user's generator may raise anything; the other reminders go on)
         warnings.append(f"reminder {reminder.name}: its generator failed ({type(error).__name__})")

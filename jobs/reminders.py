@@ -46,6 +46,7 @@ class Reminder(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
     @classmethod
     def from_settings(cls, said: ReminderSettings) -> "Reminder":
+        """The reminder that a ``[[reminder]]`` describes."""
         return cls(
             name=said.name,
             kind=said.kind,
@@ -57,6 +58,7 @@ class Reminder(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         )
 
     def due_at(self, item_at: datetime) -> datetime:
+        """When it is to be sent."""
         return item_at - self.lead
 
     def last_moment(self, item_at: datetime) -> datetime:

@@ -73,7 +73,7 @@ class Runner:
             outcome = self._cut(ctx, runs_on=not ctx.kind.is_async)
         except PayloadError as error:
             outcome = self._misfit(ctx, error)
-        except (Exception, SystemExit) as error:  # a function may raise anything; all of it is its own job's affair
+        except (Exception, SystemExit) as error:  # noqa: BLE001 (whatever a function raises is its own job's affair)
             outcome = self._raised(ctx, error)
         return ended(ctx, outcome)
 
@@ -139,7 +139,7 @@ class Runner:
         return self._failed(ctx, TimeoutError(said), public=said, retry_seconds=retry_seconds)
 
     def _misfit(self, ctx: Context, error: PayloadError) -> Outcome:
-        """A payload that does not fit is tried once more, after a rolling deploy had time to end; then it is dead (P14)."""
+        """A payload that does not fit is tried once more, after a rolling deploy had time to end, then dead (P14)."""
         text = self._text(error)
         if ctx.job.attempt > 1:
             return Dead(text, "the payload does not fit its kind", "crontick:payload")
@@ -202,7 +202,7 @@ def _with_result(value: object) -> Succeeded:
 
 
 def _public(ctx: Context, error: BaseException) -> str:
-    """An error in crontick's own words: the kinds that ship choose theirs, of all others only the class is told (P31)."""
+    """An error in crontick's own words: the kinds that ship choose theirs, of others only the class is told (P31)."""
     if ctx.kind.function.__module__.startswith("crontick.jobs.kinds.") and isinstance(error, Permanent | Retry):
         return texts.storable(error.reason, limit=200)
     return type(error).__name__

@@ -53,6 +53,7 @@ class Seats:
 
     @property
     def running(self) -> int:
+        """How many attempts run."""
         return len(self._running)
 
     @property

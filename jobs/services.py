@@ -78,6 +78,7 @@ class TickServices:
         return None
 
     def http(self) -> "httpx.AsyncClient":
+        """The tick's one client, made when first asked for."""
         if self._http is None:
             from crontick.jobs.outbound import client
 
@@ -85,10 +86,11 @@ class TickServices:
         return self._http
 
     def lend(self, ctx: Context) -> Lent:
+        """A connection for one attempt."""
         return Lent(self._lender, ctx)
 
     async def reserve(self, job: Job, kind: Kind[Any], key: str) -> tuple[str, int | None, float]:
-        """The marker's state, its holder, and the seconds until that holder's lease ends; one trip for all that wait."""
+        """The marker's state, its holder, the seconds until that holder's lease ends; one trip for all that wait."""
         future: asyncio.Future[tuple[str, int | None, float]] = asyncio.get_running_loop().create_future()
         wish = {"job": job.id, "claim": job.claim, "kind": kind.name, "key": key, "resend": kind.in_doubt == "resend"}
         self._wishes.append((wish, future))
@@ -104,7 +106,9 @@ class TickServices:
             try:
                 [answer] = await self.link.tell([[statement(query("reserve_markers"), {"wishes": asked})]])
             except (psycopg.Error, OSError, TimeoutError) as error:
-                answer = Answer([], psycopg.OperationalError(f"the marker could not be asked for: {type(error).__name__}"))
+                answer = Answer(
+                    [], psycopg.OperationalError(f"the marker could not be asked for: {type(error).__name__}")
+                )
             if answer.error is not None:
                 for _, future in wishes:
                     if not future.done():
@@ -117,6 +121,7 @@ class TickServices:
         self._asking = None
 
     async def close(self) -> None:
+        """Close what was made."""
         if self._http is not None:
             await self._http.aclose()
         await self._lender.close()

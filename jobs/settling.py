@@ -15,6 +15,7 @@ __all__ = ["bare", "settling"]
 
 
 def settling(opening: int, endings: list[Ending], seats: Seats) -> list[Statement]:
+    """The statement, or none when there is nothing to say."""
     plain = [ending for ending in endings if ending.plain]
     told = [_told(ending) for ending in endings if not ending.plain]
     progress = [
@@ -41,35 +42,37 @@ def settling(opening: int, endings: list[Ending], seats: Seats) -> list[Statemen
 
 def _told(ending: Ending) -> dict[str, Any]:
     """One ``crontick.ending``, without what is not said."""
-    ctx, outcome = ending.ctx, ending.outcome
+    ctx = ending.ctx
     told: dict[str, Any] = {"id": ctx.job.id, "claim": ctx.job.claim, "completed": ending.completed}
-    match outcome:
-        case Succeeded():
-            told |= {"outcome": "succeeded", "duplicate": outcome.duplicate, "error": outcome.note}
-            if outcome.result is not None:
-                told["result"] = msgspec.Raw(outcome.result.encode())
-            if ctx.children:
-                told["children"] = [
-                    {**child, "payload": msgspec.Raw(child["payload"].encode())} for child in ctx.children
-                ]
-        case Failed():
-            told |= {"outcome": "failed", "error": outcome.error, "delay_seconds": outcome.retry_seconds}
-            told |= {"fingerprint": outcome.fingerprint, "status_code": outcome.status_code}
-        case Dead():
-            told |= {"outcome": "dead", "error": outcome.error}
-            told |= {"fingerprint": outcome.fingerprint, "status_code": outcome.status_code}
-        case Snoozed():
-            told |= {"outcome": "snoozed", "delay_seconds": outcome.delay_seconds}
-        case Cancelled():
-            told |= {"outcome": "cancelled", "error": outcome.reason}
-        case HandedBack():
-            told |= {"outcome": "handed_back", "began": outcome.began, "delay_seconds": outcome.delay_seconds}
+    told |= _fate(ending)
     if ending.marks:
         told["marks"] = ending.marks
         sent: Mark | None = next((mark for mark in ending.marks if mark.provider), None)
         if sent is not None:
             told |= {"provider": sent.provider, "provider_message_id": sent.message_id}
     return told
+
+
+def _fate(ending: Ending) -> dict[str, Any]:
+    match ending.outcome:
+        case Succeeded(result=result, duplicate=duplicate, note=note):
+            told: dict[str, Any] = {"outcome": "succeeded", "duplicate": duplicate, "error": note}
+            if result is not None:
+                told["result"] = msgspec.Raw(result.encode())
+            if children := ending.ctx.children:
+                told["children"] = [{**child, "payload": msgspec.Raw(child["payload"].encode())} for child in children]
+            return told
+        case Failed(error=error, retry_seconds=seconds, fingerprint=fingerprint, status_code=status):
+            told = {"outcome": "failed", "error": error, "delay_seconds": seconds}
+            return told | {"fingerprint": fingerprint, "status_code": status}
+        case Dead(error=error, fingerprint=fingerprint, status_code=status):
+            return {"outcome": "dead", "error": error, "fingerprint": fingerprint, "status_code": status}
+        case Snoozed(delay_seconds=seconds):
+            return {"outcome": "snoozed", "delay_seconds": seconds}
+        case Cancelled(reason=reason):
+            return {"outcome": "cancelled", "error": reason}
+        case HandedBack(began=began, delay_seconds=seconds):
+            return {"outcome": "handed_back", "began": began, "delay_seconds": seconds}
 
 
 def bare(ending: Ending, error: psycopg.Error) -> Ending:

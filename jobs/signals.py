@@ -1,5 +1,6 @@
 """How a function steers the fate of its job: by raising one of these."""
 
+import math
 from datetime import timedelta
 from typing import Final
 
@@ -24,7 +25,7 @@ class Permanent(Signal):
 
 
 class Retry(Signal):
-    """The attempt failed; try again ``after`` seconds or a timedelta, or after the kind's own backoff when it is None."""
+    """The attempt failed; try again ``after`` seconds or a timedelta; None is the kind's own backoff."""
 
     def __init__(
         self, reason: str = "", *, after: timedelta | float | None = None, status_code: int | None = None
@@ -57,6 +58,6 @@ class LeaseLost(RuntimeError):
 
 def _seconds(length: timedelta | float) -> float:
     seconds = length.total_seconds() if isinstance(length, timedelta) else float(length)
-    if seconds != seconds:
+    if math.isnan(seconds):
         raise ValueError("a delay is a number of seconds, not NaN")
     return min(max(seconds, _SHORTEST), _LONGEST)

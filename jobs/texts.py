@@ -10,8 +10,8 @@ __all__ = ["describe", "fingerprint", "storable"]
 # Patterns are texts, compiled when an error is first described: a cold tick without errors does not pay for them.
 _UNSTORABLE: Final = "[\x00\ud800-\udfff]"
 _URL: Final = r"[A-Za-z][A-Za-z0-9+.-]*://(?:[^\s/?#'\"<>]*@)?([^\s/?#'\"<>]*)[^\s'\"<>]*"
-_UUID: Final = "(?i)" r"\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b"
-_HEX: Final = "(?i)" r"\b(?:0x)?(?:[0-9a-f]*\d[0-9a-f]*|[0-9a-f]{8,})\b"
+_UUID: Final = r"(?i)\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b"
+_HEX: Final = r"(?i)\b(?:0x)?(?:[0-9a-f]*\d[0-9a-f]*|[0-9a-f]{8,})\b"
 _NUMBER: Final = r"\d+"
 _SERVER: Final = r'(?:server at|host name|resolve host) ["\']?([^"\'\s,]+)["\']?(?: \([^)]*\))?(?:, port (\d+))?'
 

@@ -1,4 +1,4 @@
-"""Sync functions run on daemon threads of our own, one a seat: a thread cannot be stopped, so it must not hold the process."""
+"""Sync functions run on daemon threads of our own: a thread cannot be stopped, so it must not hold the process."""
 
 import asyncio
 import contextvars
@@ -13,7 +13,7 @@ _Task: TypeAlias = tuple[Callable[[], Any], "asyncio.Future[Any]", asyncio.Abstr
 
 
 class Threads:
-    """Idle daemon threads, and more of them when none is idle. Never asyncio's executor, which joins its threads at exit."""
+    """Idle daemon threads, and more when none is idle. Never asyncio's executor, which joins its threads at exit."""
 
     def __init__(self) -> None:
         self._idle: list[queue.SimpleQueue[_Task | None]] = []

@@ -76,13 +76,13 @@ def migrate(
     """
     if test_clock and environment == "production":
         raise MigrationRefused(
-            'the test clock is not for an environment called "production": set CRONTICK_ENVIRONMENT, for example to "test"'
+            'the test clock is not for the environment "production": set CRONTICK_ENVIRONMENT, for example to "test"'
         )
     with psycopg.connect(url, autocommit=True, prepare_threshold=None) as conn:
         _lock(conn, wait_seconds)
         conn.execute("set lock_timeout = '5s'; set check_function_bodies = off; set client_min_messages = warning")
         conn.execute(_LEDGER)
-        _check_environment(conn, environment, test_clock=test_clock)
+        _check_environment(conn, environment)
         steps = _missing(conn, test_clock=test_clock)
         for step in steps:
             with conn.transaction():
@@ -110,11 +110,11 @@ def script(*, environment: str = "production") -> str:
     parts = ["begin;", "set local check_function_bodies = off;", _LEDGER + ";"]
     for step in _steps(test_clock=False):
         parts += [f"-- {step.name}", step.statements.rstrip().removesuffix(";") + ";"]
-        parts.append(f"insert into crontick.ledger (name, sha256) values ('{step.name}', '{step.sha256}');")
+        entry = f"insert into crontick.ledger (name, sha256) values ('{step.name}', '{step.sha256}');"  # noqa: S608 (ours)
+        parts.append(entry)
     name = environment.replace("'", "''")
-    parts.append(
-        f"insert into crontick.installation (environment, version, oldest_code) values ('{name}', {SCHEMA}, {OLDEST_CODE});"
-    )
+    row = f"'{name}', {SCHEMA}, {OLDEST_CODE}"
+    parts.append(f"insert into crontick.installation (environment, version, oldest_code) values ({row});")  # noqa: S608
     parts += [_folder().joinpath("grants.sql").read_text("utf-8"), "commit;"]
     return "\n".join(parts) + "\n"
 
@@ -128,8 +128,8 @@ def _lock(conn: psycopg.Connection[Any], wait_seconds: float) -> None:
     while not _one(conn, "select pg_try_advisory_lock(%s)", _LOCK):
         if time.monotonic() > deadline:
             raise MigrationRefused(
-                f"another migration has held its lock for {wait_seconds:g} s: wait for it, or end its session"
-                " (select pid from pg_locks where locktype = 'advisory')"
+                f"another migration has held its lock for {wait_seconds:g} s: wait for it, or end its session,"
+                " which pg_locks shows with locktype 'advisory'"
             )
         time.sleep(0.1)
 
@@ -143,7 +143,7 @@ def _has_test_clock(conn: psycopg.Connection[Any]) -> bool:
     return bool(_one(conn, "select exists (select from crontick.ledger where name = 'clocks/test.sql')"))
 
 
-def _check_environment(conn: psycopg.Connection[Any], environment: str, *, test_clock: bool) -> None:
+def _check_environment(conn: psycopg.Connection[Any], environment: str) -> None:
     if not _one(conn, "select to_regclass('crontick.installation') is not null"):
         return
     known = _one(conn, "select environment from crontick.installation")

@@ -1,13 +1,13 @@
 """One round trip for any number of statements: libpq's own pipeline, driven by the event loop.
 
-psycopg's ``pipeline.sync()`` waits for the answers of what was sent, so that each costs a trip. Here everything is written
-at once, and read while it is written (both sides' buffers may be full). A segment ends with a sync: it is a transaction of
-its own, and an error stays inside it. Works through poolers in transaction mode; nothing is prepared.
+psycopg's ``pipeline.sync()`` waits for the answers of what was sent, so that each costs a trip. Here everything is
+written at once, and read while it is written (both sides' buffers may be full). A segment ends with a sync: it is a
+transaction of its own, and an error stays inside it. Works through poolers in transaction mode; nothing is prepared.
 """
 
 import asyncio
-import datetime
 from collections.abc import Mapping, Sequence
+from datetime import datetime
 from typing import Any, TypeAlias
 
 import msgspec
@@ -20,7 +20,7 @@ from crontick.sql import Query
 
 __all__ = ["Answer", "Segment", "Statement", "Value", "encoded", "statement", "trip"]
 
-Value: TypeAlias = str | bytes | int | float | bool | datetime.datetime | Sequence[int] | Sequence[str] | None
+Value: TypeAlias = str | bytes | int | float | bool | datetime | Sequence[int] | Sequence[float] | Sequence[str] | None
 Statement: TypeAlias = tuple[bytes, list[bytes | None]]
 Segment: TypeAlias = Sequence[Statement]
 Rows: TypeAlias = list[tuple[Any, ...]]
@@ -53,7 +53,7 @@ def encoded(value: Value) -> bytes | None:
             return b"t" if value else b"f"
         case int() | float():
             return str(value).encode()
-        case datetime.datetime():
+        case datetime():
             return value.isoformat().encode()
     if value and isinstance(value[0], str):
         return ("{" + ",".join(f'"{item.translate(_QUOTED)}"' for item in map(str, value)) + "}").encode()

@@ -44,7 +44,8 @@ name = "booking_24h"
 lead = "24h"
 kind = "send_email"
 query = """select b.id as item, b.starts_at as item_at,
-                  jsonb_build_object('to', u.email, 'subject', 'See you soon', 'text', 'Your booking is coming up.') as payload
+                  jsonb_build_object('to', u.email, 'subject', 'See you soon', 'text', 'Your booking is near.')
+                      as payload
            from acme.bookings as b
            join acme.users as u on u.id = b.user_id
            where b.starts_at between :from and :to"""

@@ -3,6 +3,7 @@
 import json
 import sys
 import time
+from collections.abc import Sequence
 from typing import Any
 
 __all__ = ["Screen"]
@@ -17,9 +18,11 @@ class Screen:
         self.wrong = 0
 
     def step(self, text: str) -> None:
+        """A new scene, and when it began."""
         print(f"\n{self._bold}{time.monotonic() - self._started:5.1f} s  {text}{self._plain}", flush=True)
 
     def say(self, text: str) -> None:
+        """Lines of a scene."""
         for line in text.splitlines():
             print(f"         {line}", flush=True)
 
@@ -29,12 +32,12 @@ class Screen:
         told.pop("warnings", None)
         self.say(f"{self._dim}{name} <-{self._plain} {json.dumps(told)}")
 
-    def check(self, text: str, fact: bool) -> None:
+    def check(self, text: str, fact: object) -> None:
         """One promise, kept or not."""
-        self.wrong += not fact
+        self.wrong += 0 if fact else 1
         self.say(f"{'ok ' if fact else 'OFF'}  {text}")
 
-    def table(self, rows: list[tuple[str, ...]]) -> None:
+    def table(self, rows: Sequence[tuple[str, ...]]) -> None:
         """Columns as wide as they need; the first row is the head."""
         widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
         for number, row in enumerate(rows):

@@ -27,6 +27,7 @@ class Server:
 
     @property
     def url(self) -> str:
+        """Where it listens."""
         return f"http://127.0.0.1:{self.port}"
 
     def tick(self, **asked: Any) -> dict[str, Any]:
@@ -54,7 +55,7 @@ def server(folder: Path, environ: dict[str, str]) -> Iterator[Server]:
     port, token = _free_port(), secrets.token_hex(32)
     log = folder / f"server-{port}.log"
     with log.open("wb") as out:
-        process = subprocess.Popen(
+        process = subprocess.Popen(  # noqa: S603 (our own interpreter, our own module)
             [sys.executable, "-m", "uvicorn", "crontick.handler.asgi:app", "--port", str(port), "--no-access-log"],
             cwd=folder,
             env={**os.environ, **environ, "CRON_SECRET": token},

@@ -38,6 +38,7 @@ class Stage:
     servers: list[Server]
 
     def one(self, text: str, *values: object) -> Any:
+        """The first column of the first row."""
         row = self.conn.execute(text.encode(), values).fetchone()
         return None if row is None else row[0]
 

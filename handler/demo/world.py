@@ -21,7 +21,8 @@ class MailSink:
     port: int = 0
     mails: list[Message] = field(default_factory=list)
 
-    async def handle_DATA(self, server: SMTP, session: Session, envelope: Envelope) -> str:
+    async def handle_DATA(self, _server: SMTP, _session: Session, envelope: Envelope) -> str:  # noqa: N802 (aiosmtpd's)
+        """Keep a mail."""
         self.mails.append(message_from_bytes(envelope.original_content or b"", policy=default))
         return "250 kept"
 
@@ -37,7 +38,7 @@ def mail_sink() -> Iterator[MailSink]:
     controller = Controller(sink, hostname="127.0.0.1", port=0)
     controller.start()
     try:
-        sink.port = controller.server.sockets[0].getsockname()[1]
+        sink.port = int(controller.server.sockets[0].getsockname()[1])  # type: ignore[union-attr]
         yield sink
     finally:
         controller.stop()
@@ -53,9 +54,10 @@ class Receiver:
     kept: list[tuple[str, str, bytes]] = field(default_factory=list)
 
     def answer(self, path: str, webhook_id: str, body: bytes) -> int:
+        """The status for one POST, which is kept if that is 2xx."""
         status = self.status.get(path, 204)
         self.asked.append((path, status))
-        if status < 300:  # noqa: PLR2004 (2xx)
+        if status < 300:
             self.kept.append((path, webhook_id, body))
         return status
 

@@ -10,9 +10,17 @@ from typing import Final
 __all__ = ["cold_ticks"]
 
 _EVENT: Final = """
-event = {"version": "2.0", "rawPath": "/cron/tick", "rawQueryString": "", "headers": {"authorization": "Bearer " + SECRET,
-    "host": "x"}, "requestContext": {"http": {"method": "POST", "path": "/cron/tick", "sourceIp": "127.0.0.1",
-    "protocol": "HTTP/1.1"}, "stage": "$default"}, "isBase64Encoded": False}
+event = {
+    "version": "2.0",
+    "rawPath": "/cron/tick",
+    "rawQueryString": "",
+    "headers": {"authorization": "Bearer " + SECRET, "host": "x"},
+    "requestContext": {
+        "http": {"method": "POST", "path": "/cron/tick", "sourceIp": "127.0.0.1", "protocol": "HTTP/1.1"},
+        "stage": "$default",
+    },
+    "isBase64Encoded": False,
+}
 """
 _BARE: Final = (
     """
