@@ -8,6 +8,8 @@ from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Any, Final
 
+from crontick.jobs import texts
+
 Redact = Callable[[str], str]
 
 log: Final = logging.getLogger("crontick")
@@ -50,8 +52,10 @@ class _Lines(logging.Formatter):
             "message": record.getMessage(),
             **getattr(record, "fields", {}),
         }
-        if record.exc_info and record.exc_info[0]:
-            line["traceback"] = "".join(traceback.format_exception(*record.exc_info))
+        if record.exc_info and record.exc_info[1]:
+            # Not the traceback module's own text: a database's error would quote the row, a connection's the DSN.
+            line["error"] = texts.describe(record.exc_info[1])
+            line["traceback"] = "".join(traceback.format_tb(record.exc_info[2]))
         return json.dumps(self._clean(line), default=str)
 
     def _clean(self, value: Any) -> Any:

@@ -103,4 +103,5 @@ def test_no_secret_reaches_a_log_line() -> None:
     assert "POST /cron/tick HTTP/1.1" in out + err
     (line,) = [json.loads(line) for line in err.splitlines() if line.startswith("{")]
     assert (line["level"], line["message"]) == ("error", "the tick failed")
-    assert "the password is [secret]" in line["traceback"]
+    assert line["error"] == "RuntimeError: the password is [secret]"
+    assert "in fails" in line["traceback"]
