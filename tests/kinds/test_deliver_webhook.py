@@ -1,0 +1,169 @@
+"""A webhook is delivered, tried again or given up as its receiver's answer says."""
+
+import base64
+import json
+from collections.abc import Callable, Iterator
+from datetime import timedelta
+from typing import Any
+
+import pytest
+from standardwebhooks import Webhook
+
+from crontick.jobs.kinds.deliver_webhook import DeliverWebhook, deliver_webhook
+from crontick.jobs.payload import PayloadError
+from tests.kinds.cases import cases
+from tests.kinds.conftest import Deployed
+from tests.worlds.http_receiver import Answer, HttpReceiver, http_receiver
+
+Deploy = Callable[[str], Deployed]
+OLD, NEW = ("whsec_" + base64.b64encode(bytes([fill]) * 32).decode() for fill in (1, 2))
+ALLOW = '[http]\nallow = ["127.0.0.1"]\n'
+
+
+@pytest.fixture
+def crm() -> Iterator[HttpReceiver]:
+    with http_receiver() as made:
+        yield made
+
+
+def endpoint(crm: HttpReceiver, secrets: str = '"CRM_SECRET"') -> str:
+    return f'{ALLOW}[[webhook_endpoint]]\nname = "crm"\nurl = "{crm.url}/hook"\nsecret_env = {secrets}\n'
+
+
+@pytest.fixture(autouse=True)
+def _secrets(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CRM_SECRET", NEW)
+    monkeypatch.setenv("CRM_SECRET_OLD", OLD)
+
+
+async def test_a_delivery_carries_a_signature_that_the_receiver_can_check(deploy: Deploy, crm: HttpReceiver) -> None:
+    deployed = deploy(endpoint(crm, '["CRM_SECRET", "CRM_SECRET_OLD"]'))
+    job = await deployed.enqueue(deliver_webhook, DeliverWebhook(endpoint="crm", body={"b": "Zoë", "a": [1, 2.5]}))
+    await deployed.tick()
+    [request] = crm.requests
+    assert (await deployed.job(job))["status"] == "succeeded"
+    assert request.target == "/hook"
+    assert request.headers["webhook-id"] == f"job-{job}"
+    for secret in (OLD, NEW):
+        assert Webhook(secret).verify(request.body, request.headers) == {"b": "Zoë", "a": [1, 2.5]}
+    assert request.body.decode() == json.dumps({"a": [1, 2.5], "b": "Zoë"}, ensure_ascii=False, separators=(",", ":"))
+
+
+async def test_a_retry_has_the_same_id_and_a_new_timestamp(deploy: Deploy, crm: HttpReceiver) -> None:
+    deployed = deploy(endpoint(crm))
+    crm.answers.append(Answer(503))
+    job = await deployed.enqueue(deliver_webhook, DeliverWebhook(endpoint="crm", body=1, event_id="evt_7"))
+    await deployed.tick()
+    [failed] = await deployed.attempts(job)
+    assert (failed["error"], failed["status_code"]) == ("Retry: 503 from 127.0.0.1", 503)
+    assert 60 <= await deployed.seconds_until(job) <= 67
+    await deployed.later(timedelta(seconds=70))
+    await deployed.tick()
+    assert (await deployed.job(job))["status"] == "succeeded"
+    assert [request.headers["webhook-id"] for request in crm.requests] == ["evt_7", "evt_7"]
+    for request in crm.requests:
+        Webhook(NEW).verify(request.body, request.headers)
+
+
+async def test_the_status_decides(deploy: Deploy, crm: HttpReceiver) -> None:
+    deployed, became = deploy(ALLOW), {}
+    for known in cases("statuses"):
+        case = known.values[0]
+        crm.otherwise = Answer(case["status"])
+        job = await deployed.enqueue(deliver_webhook, DeliverWebhook(url=crm.url, body={}))
+        await deployed.tick()
+        became[case["id"]] = (await deployed.job(job))["status"]
+    assert became == {known.values[0]["id"]: known.values[0]["status_after"] for known in cases("statuses")}
+    assert len(crm.requests) == len(became)
+
+
+@pytest.mark.parametrize(
+    ("header", "least", "most"), [("1", 60, 67), ("3600", 3600, 3601), ("9999999999", 86400, 86401), ("soon", 60, 67)]
+)
+async def test_retry_after_is_waited_for_and_our_own_delay_is_the_least(
+    deploy: Deploy, crm: HttpReceiver, header: str, least: int, most: int
+) -> None:
+    crm.otherwise = Answer(429, headers={"retry-after": header})
+    deployed = deploy(ALLOW)
+    job = await deployed.enqueue(deliver_webhook, DeliverWebhook(url=crm.url, body={}))
+    await deployed.tick()
+    assert least - 2 <= await deployed.seconds_until(job) <= most
+
+
+async def test_eight_attempts_over_two_days_and_then_dead(deploy: Deploy, crm: HttpReceiver) -> None:
+    crm.otherwise = Answer(500)
+    deployed = deploy(ALLOW)
+    job = await deployed.enqueue(deliver_webhook, DeliverWebhook(url=crm.url, body={}))
+    waits = []
+    for _ in range(8):
+        await deployed.tick()
+        if (await deployed.job(job))["status"] != "dead":
+            waits.append(await deployed.seconds_until(job))
+            await deployed.later(timedelta(seconds=waits[-1] + 1))
+    plain = [60, 300, 1800, 7200, 18000, 36000, 86400]
+    assert (await deployed.job(job))["status"] == "dead"
+    assert len(crm.requests) == 8
+    assert all(delay - 2 <= wait <= delay * 1.1 + 1 for delay, wait in zip(plain, waits, strict=True))
+
+
+async def test_a_receiver_that_says_nothing_costs_its_own_attempt_only(deploy: Deploy, crm: HttpReceiver) -> None:
+    crm.answers.append(Answer(hang=True))
+    deployed = deploy(f"{ALLOW}[kinds.deliver_webhook]\ntimeout = 1\n")
+    jobs = [await deployed.enqueue(deliver_webhook, DeliverWebhook(url=crm.url, body={})) for _ in range(3)]
+    await deployed.tick()
+    statuses = sorted([(await deployed.job(job))["status"] for job in jobs])
+    errors = [attempt["error"] for job in jobs for attempt in await deployed.attempts(job) if attempt["error"]]
+    assert statuses == ["failed", "succeeded", "succeeded"]
+    assert errors == ["Retry: no answer in time from 127.0.0.1"]
+
+
+async def test_a_closed_connection_is_tried_again(deploy: Deploy, crm: HttpReceiver) -> None:
+    crm.answers.append(Answer(close=True))
+    deployed = deploy(ALLOW)
+    job = await deployed.enqueue(deliver_webhook, DeliverWebhook(url=crm.url, body={}))
+    await deployed.tick()
+    [attempt] = await deployed.attempts(job)
+    assert attempt["error"] == "Retry: the answer broke off from 127.0.0.1"
+
+
+@pytest.mark.parametrize(
+    "url", ["http://169.254.169.254/", "https://10.0.0.1/", "http://example.com/", "ftp://x/", "", "https://["]
+)
+async def test_a_forbidden_url_is_dead_at_once_and_is_not_quoted(deploy: Deploy, url: str) -> None:
+    deployed = deploy("")
+    job = await deployed.enqueue(deliver_webhook, DeliverWebhook(url=url, body={}))
+    summary = await deployed.tick()
+    found = await deployed.job(job)
+    assert (found["status"], found["attempt"]) == ("dead", 1)
+    assert "refused" in summary.as_dict()["errors"][0]["error"]
+
+
+@pytest.mark.parametrize(
+    ("name", "value", "said"),
+    [
+        ("shop", NEW, "no [[webhook_endpoint]] named shop"),
+        ("crm", "", "CRM_SECRET is not set"),
+        ("crm", "whsec_!!!", "not base64"),
+    ],
+)
+async def test_what_the_configuration_lacks_may_be_there_next_time(
+    deploy: Deploy, crm: HttpReceiver, monkeypatch: pytest.MonkeyPatch, name: str, value: str, said: str
+) -> None:
+    monkeypatch.setenv("CRM_SECRET", value)
+    deployed = deploy(endpoint(crm))
+    job = await deployed.enqueue(deliver_webhook, DeliverWebhook(endpoint=name, body={}))
+    await deployed.tick()
+    [attempt] = await deployed.attempts(job)
+    assert said in attempt["error"]
+    assert attempt["retryable"]
+    assert crm.requests == []
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [{}, {"url": "https://a.example/", "endpoint": "crm"}, {"endpoint": "crm", "event_id": "msg.1"},
+     {"endpoint": "crm", "event_id": "msg_1\r\nX: 1"}, {"endpoint": "crm", "event_id": ""}],
+)  # fmt: skip
+def test_a_payload_that_cannot_be_delivered_is_refused_when_it_is_enqueued(fields: dict[str, Any]) -> None:
+    with pytest.raises(PayloadError):
+        deliver_webhook.payload.encode({"body": 1, **fields})
