@@ -27,7 +27,8 @@ begin
         grant execute on function crontick.why, crontick.now to crontick_read;
         grant select on
             crontick.jobs, crontick.overview, crontick.dead_letters, crontick.doubts, crontick.blocked_groups, crontick.paused,
-            crontick.audit, crontick.attempts, crontick.markers, crontick.ticks, crontick.kinds, crontick.deployments
+            crontick.audit, crontick.attempts, crontick.markers, crontick.ticks, crontick.kinds, crontick.deployments,
+            crontick.installation, crontick.test_clock
             to crontick_read;
     end if;
     if exists (select from pg_catalog.pg_roles where rolname = 'crontick_admin') then

@@ -24,7 +24,7 @@ def list_(
 ) -> None:
     """List dead jobs that wait for a person, the latest first."""
     with connected() as conn:
-        rows = ask(conn, "list_dead_letters", {"kind": kind, "error": error, "limit": limit})
+        rows = ask(conn, "list_dead_letters", {"kind": kind, "error": error, "at_most": limit})
     table(rows, COLUMNS, as_json=json, nothing="no dead job waits for anybody")
 
 

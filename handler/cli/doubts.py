@@ -19,7 +19,7 @@ Key = Annotated[str, typer.Argument(metavar="KEY", help="As `crontick doubts lis
 def list_(kind: Annotated[str | None, typer.Option()] = None, limit: Count = 50, json: Json = False) -> None:
     """List doubts, the oldest first."""
     with connected() as conn:
-        rows = ask(conn, "list_doubts", {"kind": kind, "limit": limit})
+        rows = ask(conn, "list_doubts", {"kind": kind, "at_most": limit})
     table(rows, COLUMNS, as_json=json, nothing="nothing is in doubt")
 
 

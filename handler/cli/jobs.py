@@ -47,7 +47,7 @@ def jobs(
     """List jobs, the newest first."""
     values = {"status": status, "kind": kind, "queue": queue, "group_key": group, "error": error}
     with connected() as conn:
-        rows = ask(conn, "list_jobs", {**values, "below": below, "limit": limit})
+        rows = ask(conn, "list_jobs", {**values, "below": below, "at_most": limit})
     table(rows, COLUMNS, as_json=json, nothing="no job is like that")
 
 

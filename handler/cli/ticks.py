@@ -32,7 +32,7 @@ def ticks(
 ) -> None:
     """List ticks, the latest first: when each came, what called it, how it ended."""
     with connected() as conn:
-        rows = ask(conn, "list_ticks", {"trigger": trigger, "limit": limit})
+        rows = ask(conn, "list_ticks", {"trigger": trigger, "at_most": limit})
     if json:
         say_json(rows)
     else:

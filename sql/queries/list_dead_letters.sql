@@ -5,4 +5,4 @@ from crontick.dead_letters as d
 where (%(kind)s::text is null or d.kind = %(kind)s::text)
     and (%(error)s::text is null or strpos(lower(d.last_error), lower(%(error)s::text)) > 0)
 order by d.finished_at desc, d.id desc
-limit %(limit)s
+limit %(at_most)s

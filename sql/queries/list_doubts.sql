@@ -3,4 +3,4 @@ select d.kind, d.key, d.job, d.reserved_at, d.in_doubt_since, d.provider, d.prov
 from crontick.doubts as d
 where %(kind)s::text is null or d.kind = %(kind)s::text
 order by d.in_doubt_since
-limit %(limit)s
+limit %(at_most)s

@@ -10,4 +10,4 @@ where (%(status)s::text is null or j.status = %(status)s::text)
     and (%(error)s::text is null or strpos(lower(j.last_error), lower(%(error)s::text)) > 0)
     and (%(below)s::bigint is null or j.id < %(below)s::bigint)
 order by j.id desc
-limit %(limit)s
+limit %(at_most)s

@@ -11,4 +11,4 @@ select
 from crontick.ticks as t
 where %(trigger)s::text is null or t.trigger = %(trigger)s::text
 order by t.started_at desc, t.id desc
-limit %(limit)s
+limit %(at_most)s

@@ -3,9 +3,9 @@ select
     i.environment,
     crontick.now() as now,
     exists (select from crontick.test_clock) as test_clock,
-    last.started_at as last_tick_at,
-    last.trigger as last_trigger,
-    crontick.now() - last.started_at as last_tick_age,
+    latest.started_at as last_tick_at,
+    latest.trigger as last_trigger,
+    crontick.now() - latest.started_at as last_tick_age,
     (
         select count(*)
         from crontick.ticks as t
@@ -23,4 +23,4 @@ left join lateral (
     where t.stop_reason is distinct from 'busy'
     order by t.started_at desc
     limit 1
-) as last on true
+) as latest on true
