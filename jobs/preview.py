@@ -18,7 +18,7 @@ async def preview(link: Link, deployment: Deployment, request: TickRequest, boun
         "known": [name for name in deployment.known if request.kinds is None or name in request.kinds],
         "queues": request.queues,
         "jobs": request.jobs,
-        "limit": bounds.limit,
+        "most": bounds.limit,
     }
     [answer] = await link.tell([[statement(query("list_due_jobs"), values)]])
     if answer.error is not None:

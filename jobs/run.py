@@ -13,6 +13,7 @@ from crontick.jobs.context import Context
 from crontick.jobs.once import InDoubt
 from crontick.jobs.outcomes import Cancelled, Dead, Failed, HandedBack, Mark, Outcome, Snoozed, Succeeded
 from crontick.jobs.payload import PAYLOAD_BYTES, PayloadError, encode_json
+from crontick.jobs.redact import Redactor
 from crontick.jobs.signals import Cancel, LeaseLost, Permanent, Retry, Snooze
 from crontick.jobs.threads import Threads
 
@@ -86,18 +87,18 @@ class Runner:
 
     def _raised(self, ctx: Context, error: BaseException) -> Outcome:
         if ctx.completing:
-            _LOG.warning("job %s raised after complete: %s", ctx.job.id, self._text(error))
+            _LOG.warning("job %s raised after complete: %s", ctx.job.id, self._text(ctx, error))
         match error:
             case Snooze():
                 return Snoozed(error.delay_seconds)
             case Cancel():
                 return Cancelled(self._redact(texts.storable(error.reason, limit=1000)))
             case InDoubt():
-                return Dead(self._text(error), "in doubt", "crontick:in-doubt")
+                return Dead(self._text(ctx, error), "in doubt", "crontick:in-doubt")
             case Permanent():
-                return Dead(self._text(error), _public(ctx, error), texts.fingerprint(error), error.status_code)
+                return Dead(self._text(ctx, error), _public(ctx, error), texts.fingerprint(error), error.status_code)
             case LeaseLost():
-                return Failed(self._text(error), "the lease was lost", self._retry_seconds(ctx), "crontick:lease-lost")
+                return Failed(self._text(ctx, error), "the lease was lost", self._retry_seconds(ctx), "crontick:lease-lost")
             case Retry():
                 return self._failed(ctx, error, retry_seconds=error.after_seconds, status_code=error.status_code)
         return self._failed(ctx, error)
@@ -111,7 +112,7 @@ class Runner:
         retry_seconds: float | None = None,
         status_code: int | None = None,
     ) -> Outcome:
-        text, public = self._text(error), public or _public(ctx, error)
+        text, public = self._text(ctx, error), public or _public(ctx, error)
         fingerprint = texts.fingerprint(error)
         if ctx.cancel_requested:
             return Cancelled(f"asked to stop, it ended in: {text}")
@@ -140,7 +141,7 @@ class Runner:
 
     def _misfit(self, ctx: Context, error: PayloadError) -> Outcome:
         """A payload that does not fit is tried once more, after a rolling deploy had time to end, then dead (P14)."""
-        text = self._text(error)
+        text = self._text(ctx, error)
         if ctx.job.attempt > 1:
             return Dead(text, "the payload does not fit its kind", "crontick:payload")
         return Failed(text, "the payload does not fit its kind", _MISFIT_RETRY_SECONDS, "crontick:payload")
@@ -148,8 +149,11 @@ class Runner:
     def _retry_seconds(self, ctx: Context) -> float:
         return delay_seconds(ctx.kind.backoff, ctx.job.attempt)
 
-    def _text(self, error: BaseException) -> str:
-        return texts.storable(self._redact(texts.describe(error)), limit=ERROR_CHARACTERS)
+    def _text(self, ctx: Context, error: BaseException) -> str:
+        described = texts.describe(error)
+        if ctx.kind.secret:
+            described = Redactor(_secret_values(ctx))(described)
+        return texts.storable(self._redact(described), limit=ERROR_CHARACTERS)
 
 
 def ended(ctx: Context, outcome: Outcome) -> Ending:
@@ -199,6 +203,15 @@ def _with_result(value: object) -> Succeeded:
             f"the result has {len(text)} bytes, {PAYLOAD_BYTES} are allowed: store it and return a reference"
         )
     return Succeeded(text)
+
+
+def _secret_values(ctx: Context) -> list[str]:
+    """What the payload holds in the fields that its kind marks secret (P36)."""
+    try:
+        payload = msgspec.json.decode(ctx.job.payload_text)
+    except (msgspec.MsgspecError, ValueError, RecursionError):
+        return [ctx.job.payload_text]
+    return [str(payload[name]) for name in ctx.kind.secret if isinstance(payload, dict) and name in payload]
 
 
 def _public(ctx: Context, error: BaseException) -> str:

@@ -8,13 +8,13 @@ create function crontick.close_tick(
     p_stop_reason text,
     p_ask_again boolean,
     p_parked int,
-    p_known text [],
-    p_kinds text [],
-    p_queues text [],
-    p_jobs bigint [],
-    p_retention_seconds float8 []
+    p_known text[],
+    p_kinds text[],
+    p_queues text[],
+    p_jobs bigint[],
+    p_retention_seconds float8[]
 ) returns table (
-    closed boolean, more boolean, parked int, stop_reason text, cancels bigint [], next_due_at timestamptz,
+    closed boolean, more boolean, parked int, stop_reason text, cancels bigint[], next_due_at timestamptz,
     oldest_due_seconds float8
 )
 language plpgsql volatile security definer

@@ -13,7 +13,8 @@ declare
     v_keyed boolean;
 begin
     if octet_length(complete.result::text) > 65536 then
-        raise exception 'the result of job % has % bytes, 65536 are allowed', complete.id, octet_length(complete.result::text)
+        raise exception 'the result of job % has % bytes, 65536 are allowed',
+            complete.id, octet_length(complete.result::text)
             using errcode = 'CT002', hint = 'store the result elsewhere and return a reference';
     end if;
     with ended as (

@@ -10,22 +10,28 @@ declare
     v_unknown text;
 begin
     if jobs is null or jsonb_typeof(jobs) <> 'array' then
-        raise exception 'enqueue_many takes a JSON array of objects' using errcode = 'CT004', hint = '[{"kind": "…", "payload": {}}]';
+        raise exception 'enqueue_many takes a JSON array of objects'
+            using errcode = 'CT004', hint = '[{"kind": "…", "payload": {}}]';
     end if;
     if jsonb_array_length(jobs) > 10000 or octet_length(jobs::text) > 16777216 then
-        raise exception 'enqueue_many takes 10000 jobs and 16 MiB at most, not % jobs and % bytes', jsonb_array_length(jobs), octet_length(jobs::text)
+        raise exception 'enqueue_many takes 10000 jobs and 16 MiB at most, not % jobs and % bytes',
+            jsonb_array_length(jobs), octet_length(jobs::text)
             using errcode = 'CT002', hint = 'send several batches';
     end if;
     select key.name into v_unknown
     from jsonb_array_elements(jobs) as element (job)
-    cross join lateral jsonb_object_keys(case when jsonb_typeof(element.job) = 'object' then element.job else '{"not an object": 0}' end) as key (name)
+    cross join lateral jsonb_object_keys(
+        case when jsonb_typeof(element.job) = 'object' then element.job else '{"not an object": 0}' end
+    ) as key (name)
     where key.name not in (
         'kind', 'payload', 'run_at', 'queue', 'priority', 'max_attempts', 'unique_key', 'unique_for', 'group_key', 'on_conflict',
         'expires_at'
     )
     limit 1;
     if v_unknown is not null then
-        raise exception 'enqueue_many does not know the field "%"', left(v_unknown, 80) using errcode = 'CT004', hint = 'the fields are the arguments of crontick.enqueue';
+        raise exception 'enqueue_many does not know the field "%"',
+            left(v_unknown, 80)
+            using errcode = 'CT004', hint = 'the fields are the arguments of crontick.enqueue';
     end if;
     for v_job in
         select element.place, j.*

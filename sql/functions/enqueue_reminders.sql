@@ -34,7 +34,10 @@ begin
                 v_job := (
                     crontick.insert_job(
                         v_item.kind, v_item.payload, null, v_item.queue, v_item.priority, null,
-                        'reminder' || chr(10) || v_item.reminder || chr(10) || v_item.item || chr(10) || to_char(v_item.item_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.USZ'),
+                        concat_ws(
+                            chr(10), 'reminder', v_item.reminder, v_item.item,
+                            to_char(v_item.item_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.USZ')
+                        ),
                         'always', v_item.group_key, 'keep', v_item.expires_at
                     )
                 ).id;
@@ -70,7 +73,11 @@ begin
         reminders = t.reminders + (select coalesce(sum((f.value ->> 'fired')::int), 0) from jsonb_each(v_fired) as f)
     where t.opening = p_opening and t.stop_reason is distinct from 'busy' and t.stop_reason is distinct from 'paused';
     return query
-    select f.key, coalesce((f.value ->> 'fired')::int, 0), coalesce((f.value ->> 'skipped')::int, 0), coalesce((f.value ->> 'refused')::int, 0)
+    select
+        f.key,
+        coalesce((f.value ->> 'fired')::int, 0),
+        coalesce((f.value ->> 'skipped')::int, 0),
+        coalesce((f.value ->> 'refused')::int, 0)
     from jsonb_each(v_fired) as f;
 end
 $$;

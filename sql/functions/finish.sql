@@ -1,6 +1,6 @@
 -- queued, failed -> cancelled or dead, without an attempt: by somebody, because it expired, or because its process kept dying.
 -- The rows are locked by the caller. Frees the active key and calls the group in the same transaction (P3).
-create function crontick.finish(p_ids bigint [], p_status text, p_error text, p_now timestamptz) returns void
+create function crontick.finish(p_ids bigint[], p_status text, p_error text, p_now timestamptz) returns void
 language plpgsql volatile
 as $$
 begin

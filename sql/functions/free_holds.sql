@@ -1,5 +1,5 @@
 -- Held rows whose gate is open again go back into the due index, a bounded number at each opening (P3).
-create function crontick.free_holds(p_known text [], p_bound int default 500) returns int
+create function crontick.free_holds(p_known text[], p_bound int default 500) returns int
 language plpgsql volatile
 as $$
 declare

@@ -9,7 +9,9 @@ declare
 begin
     perform crontick.check_actor(ignore.by, ignore.reason);
     if coalesce(ignore.reason, '') = '' then
-        raise exception 'ignoring job % needs a reason', ignore.id using errcode = 'CT004', hint = 'say why nothing has to be done';
+        raise exception 'ignoring job % needs a reason',
+            ignore.id
+            using errcode = 'CT004', hint = 'say why nothing has to be done';
     end if;
     update crontick.finished_jobs as f
     set resolution = 'ignored', resolved_at = crontick.now(), resolved_by = ignore.by, resolved_reason = ignore.reason
@@ -22,6 +24,8 @@ begin
     if not found then
         perform crontick.missing_job(ignore.id);
     end if;
-    raise exception 'job % is %: there is nothing to ignore', ignore.id, v_status using errcode = 'CT409', hint = 'only unresolved dead jobs are ignored';
+    raise exception 'job % is %: there is nothing to ignore',
+        ignore.id, v_status
+        using errcode = 'CT409', hint = 'only unresolved dead jobs are ignored';
 end
 $$;

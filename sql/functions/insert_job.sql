@@ -21,11 +21,13 @@ declare
     v_due boolean;
 begin
     if p_kind is null or p_kind !~ '^[a-z0-9][a-z0-9_.-]{0,63}$' then
-        raise exception 'kind % is not a name: lower-case letters, digits, "_", "." and "-", 64 at most', coalesce(quote_literal(left(p_kind, 80)), 'null')
+        raise exception 'kind % is not a name: lower-case letters, digits, "_", "." and "-", 64 at most',
+            coalesce(quote_literal(left(p_kind, 80)), 'null')
             using errcode = 'CT001', hint = 'name the kind as its @kind("…") does';
     end if;
     if p_queue is not null and p_queue !~ '^[a-z0-9][a-z0-9_.-]{0,63}$' then
-        raise exception 'queue % is not a name: lower-case letters, digits, "_", "." and "-", 64 at most', quote_literal(left(p_queue, 80))
+        raise exception 'queue % is not a name: lower-case letters, digits, "_", "." and "-", 64 at most',
+            quote_literal(left(p_queue, 80))
             using errcode = 'CT001', hint = 'leave the queue out to use that of the kind';
     end if;
     if octet_length(v_payload::text) > 65536 then
@@ -41,13 +43,18 @@ begin
             using errcode = 'CT003', hint = 'leave expires_at out, or move it';
     end if;
     if p_priority not between -100 and 100 then
-        raise exception 'priority % is not between -100 and 100', p_priority using errcode = 'CT004', hint = 'higher runs first; 0 is ordinary';
+        raise exception 'priority % is not between -100 and 100',
+            p_priority
+            using errcode = 'CT004', hint = 'higher runs first; 0 is ordinary';
     end if;
     if p_max_attempts not between 1 and 100 then
-        raise exception 'max_attempts % is not between 1 and 100', p_max_attempts using errcode = 'CT004', hint = 'leave it out to use that of the kind';
+        raise exception 'max_attempts % is not between 1 and 100',
+            p_max_attempts
+            using errcode = 'CT004', hint = 'leave it out to use that of the kind';
     end if;
     if octet_length(p_unique_key) > 8192 or octet_length(p_group_key) > 8192 or p_unique_key = '' or p_group_key = '' then
-        raise exception 'unique_key and group_key have 1 to 8192 bytes' using errcode = 'CT004', hint = 'leave it out for none; use a hash of a long text';
+        raise exception 'unique_key and group_key have 1 to 8192 bytes'
+            using errcode = 'CT004', hint = 'leave it out for none; use a hash of a long text';
     end if;
     if p_on_conflict is null or p_on_conflict not in ('keep', 'replace') then
         raise exception 'on_conflict % is neither keep nor replace', coalesce(quote_literal(left(p_on_conflict, 80)), 'null')
@@ -75,7 +82,8 @@ begin
                 v_free_at := null;
             end;
             if v_free_at is null or v_free_at <= v_now or v_free_at > v_now + interval '10 years' then
-                raise exception 'unique_for % is not active, waiting, always or an interval such as ''24 hours''', coalesce(quote_literal(left(p_unique_for, 80)), 'null')
+                raise exception 'unique_for % is not active, waiting, always or an interval such as ''24 hours''',
+                    coalesce(quote_literal(left(p_unique_for, 80)), 'null')
                     using errcode = 'CT004', hint = 'active: until the job ends; waiting: until it starts; always: 400 days';
             end if;
         elsif v_mode = 'always' then

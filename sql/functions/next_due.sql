@@ -1,5 +1,5 @@
 -- The next moment at which a tick has something to do: the least of due jobs, jobs to come and lease ends (P42). Null: never.
-create function crontick.next_due(p_now timestamptz, p_paused text []) returns timestamptz
+create function crontick.next_due(p_now timestamptz, p_paused text[]) returns timestamptz
 language sql stable
 as $$
     with recursive lane as (

@@ -10,13 +10,16 @@ create function crontick.open_tick(
     p_lease_seconds float8,
     p_max_parallel int,
     p_paused boolean,
-    p_known text [],
+    p_known text[],
     p_trigger text,
     p_scheduled_for timestamptz,
     p_token text,
     p_host text,
     p_host_request_id text
-) returns table (tick bigint, ran boolean, reason text, known_deployment boolean, rescued int, late_seconds float8, warnings text [], opened_at timestamptz)
+) returns table (
+    tick bigint, ran boolean, reason text, known_deployment boolean, rescued int, late_seconds float8, warnings text[],
+    opened_at timestamptz
+)
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan

@@ -1,7 +1,7 @@
 -- Picked jobs that take left alone: cancelled (it expired before it ran), put in line (it came due and belongs to a
 -- group), or held outside the due index until its gate opens. Each row is written once for each closing of its gate.
 create function crontick.park(
-    p_ids bigint [], p_now timestamptz, p_known text [], p_paused_kinds text [], p_paused_groups bytea []
+    p_ids bigint[], p_now timestamptz, p_known text[], p_paused_kinds text[], p_paused_groups bytea[]
 ) returns void
 language plpgsql volatile
 as $$

@@ -8,7 +8,8 @@ as $$
 begin
     perform crontick.check_actor(pause.by, pause.reason);
     if pause.what is null or pause.what not in ('all', 'queue', 'kind', 'group', 'endpoint', 'schedule') then
-        raise exception 'what to pause is all, queue, kind, group, endpoint or schedule, not %', coalesce(quote_literal(left(pause.what, 80)), 'null')
+        raise exception 'what to pause is all, queue, kind, group, endpoint or schedule, not %',
+            coalesce(quote_literal(left(pause.what, 80)), 'null')
             using errcode = 'CT004', hint = 'select crontick.pause(''queue'', ''mail'', ''me'', ''why'')';
     end if;
     if pause.what <> 'all' and coalesce(pause.name, '') = '' then

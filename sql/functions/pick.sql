@@ -2,8 +2,8 @@
 -- Nothing is locked that is not returned (a lane's share is counted before its rows are locked), so that ticks at the same
 -- moment do not leave each other empty-handed. What another transaction holds is skipped, never waited for (P2).
 create function crontick.pick(
-    p_lanes crontick.lane [], p_want int, p_by_age boolean, p_seen bigint [], p_kinds text [], p_now timestamptz, p_tick bigint
-) returns bigint []
+    p_lanes crontick.lane[], p_want int, p_by_age boolean, p_seen bigint[], p_kinds text[], p_now timestamptz, p_tick bigint
+) returns bigint[]
 language plpgsql volatile
 as $$
 begin

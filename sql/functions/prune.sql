@@ -1,6 +1,6 @@
 -- Retention: delete a bounded number of rows that are old. Never pending work, markers reserved or in doubt, or unresolved dead
 -- letters (P28). p_seconds: how long succeeded and cancelled jobs, resolved dead ones and ticks are kept.
-create function crontick.prune(p_seconds float8 [], p_now timestamptz, p_bound int default 1000) returns int
+create function crontick.prune(p_seconds float8[], p_now timestamptz, p_bound int default 1000) returns int
 language plpgsql volatile
 set enable_bitmapscan = on
 set enable_seqscan = on

@@ -15,7 +15,9 @@ begin
     select * into v_dead from crontick.finished_jobs as f where f.id = requeue.id for update;
     if not found then
         if exists (select from crontick.unfinished_jobs as j where j.id = requeue.id) then
-            raise exception 'job % is not dead yet', requeue.id using errcode = 'CT409', hint = 'crontick.run_now makes it due at once';
+            raise exception 'job % is not dead yet',
+                requeue.id
+                using errcode = 'CT409', hint = 'crontick.run_now makes it due at once';
         end if;
         perform crontick.missing_job(requeue.id);
     end if;
@@ -29,7 +31,10 @@ begin
     select * into v_marker from crontick.markers as m where m.job = requeue.id and m.state = 'in_doubt' limit 1;
     if found then
         raise exception 'job % is dead in doubt: nobody knows whether "%" was sent', requeue.id, left(v_marker.key, 200)
-            using errcode = 'CT409', hint = format('decide it: select crontick.resolve_doubt(%L, %L, ''sent'' or ''not_sent'', …)', v_marker.kind, v_marker.key);
+           
+                using errcode = 'CT409', hint = format(
+                    'decide it: select crontick.resolve_doubt(%L, %L, ''sent'' or ''not_sent'', …)', v_marker.kind, v_marker.key
+                );
     end if;
     return crontick.copy_job(v_dead, requeue.by, requeue.reason, requeue.payload, requeue.run_at, 'requeued');
 end

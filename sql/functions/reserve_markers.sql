@@ -1,6 +1,6 @@
 -- free -> reserved, for the jobs just claimed. A marker that exists stays as it is, but one in doubt whose kind says
 -- "resend" is reserved again. Never "on conflict do update": it would lock rows that it leaves alone.
-create function crontick.reserve_markers(p_ids bigint [], p_claim bigint, p_now timestamptz, p_markers jsonb) returns void
+create function crontick.reserve_markers(p_ids bigint[], p_claim bigint, p_now timestamptz, p_markers jsonb) returns void
 language plpgsql volatile
 as $$
 begin

@@ -11,7 +11,8 @@ declare
 begin
     perform crontick.check_actor(resolve_doubt.by, resolve_doubt.reason);
     if resolve_doubt.decision is null or resolve_doubt.decision not in ('sent', 'not_sent') then
-        raise exception 'the decision is sent or not_sent, not %', coalesce(quote_literal(left(resolve_doubt.decision, 80)), 'null')
+        raise exception 'the decision is sent or not_sent, not %',
+            coalesce(quote_literal(left(resolve_doubt.decision, 80)), 'null')
             using errcode = 'CT004', hint = 'sent: leave it; not_sent: send it again';
     end if;
     select * into v_marker
@@ -19,11 +20,18 @@ begin
     where m.kind = resolve_doubt.kind and m.digest = sha256(convert_to(resolve_doubt.key, 'UTF8'))
     for update;
     if not found or v_marker.state <> 'in_doubt' then
-        raise exception 'the marker "%" of % is %, not in doubt', left(resolve_doubt.key, 200), resolve_doubt.kind, coalesce(v_marker.state, 'free')
+        raise exception 'the marker "%" of % is %, not in doubt',
+            left(resolve_doubt.key, 200), resolve_doubt.kind, coalesce(v_marker.state, 'free')
             using errcode = 'CT409', hint = 'select * from crontick.doubts';
     end if;
-    select * into v_dead from crontick.finished_jobs as f where f.id = v_marker.job and f.status = 'dead' and f.resolution is null for update;
-    perform crontick.note('resolve_doubt', resolve_doubt.kind || ' ' || left(resolve_doubt.key, 200), v_marker.job, resolve_doubt.by, resolve_doubt.reason, jsonb_build_object('decision', resolve_doubt.decision));
+    select * into v_dead
+    from crontick.finished_jobs as f
+    where f.id = v_marker.job and f.status = 'dead' and f.resolution is null
+    for update;
+    perform crontick.note(
+        'resolve_doubt', resolve_doubt.kind || ' ' || left(resolve_doubt.key, 200), v_marker.job, resolve_doubt.by,
+        resolve_doubt.reason, jsonb_build_object('decision', resolve_doubt.decision)
+    );
     if resolve_doubt.decision = 'sent' then
         update crontick.markers as m
         set state = 'sent', settled_at = crontick.now()

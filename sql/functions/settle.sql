@@ -2,8 +2,8 @@
 -- Never waits: a row that somebody holds comes back as held, and goes with the next exchange (P2). An outcome that this very
 -- claim has already written (a lost answer, complete) is neither held nor lost (P1). Facts about markers are not fenced (P20).
 create function crontick.settle(
-    p_opening bigint, p_ids bigint [], p_claims bigint [], p_results jsonb, p_endings json, p_progress json
-) returns table (lost bigint [], held bigint [], already bigint [])
+    p_opening bigint, p_ids bigint[], p_claims bigint[], p_results jsonb, p_endings json, p_progress json
+) returns table (lost bigint[], held bigint[], already bigint[])
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan
@@ -106,7 +106,11 @@ begin
                         select from crontick.unfinished_jobs as j where j.id = e.id and j.claim = e.claim and j.status = 'running'
                     ) then 'held'
                     when exists (select from crontick.unfinished_jobs as j where j.id = e.id and j.claim = e.claim)
-                        or exists (select from crontick.finished_jobs as f where f.id = e.id and f.claim = e.claim and f.status <> 'cancelled')
+                        or exists (
+                            select
+                            from crontick.finished_jobs as f
+                            where f.id = e.id and f.claim = e.claim and f.status <> 'cancelled'
+                        )
                         or exists (select from crontick.attempts as a where a.job = e.id and a.claim = e.claim and a.outcome <> 'rescued')
                         then 'already'
                     else 'lost'

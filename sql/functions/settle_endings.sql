@@ -1,6 +1,6 @@
 -- The endings that are more than a plain success: history, retries, attempts, markers, children. Returns the ids it settled.
 -- Rows are taken in the order of their ids, skipping what others hold.
-create function crontick.settle_endings(p_opening bigint, p_endings crontick.ending [], p_now timestamptz) returns bigint []
+create function crontick.settle_endings(p_opening bigint, p_endings crontick.ending[], p_now timestamptz) returns bigint[]
 language plpgsql volatile
 as $$
 declare
@@ -75,7 +75,11 @@ begin
         run_at = timing.run_at,
         due_at = timing.run_at,
         held_by = null,
-        handed_back = case when e.outcome = 'handed_back' and e.began then j.handed_back + 1 when e.outcome = 'handed_back' then j.handed_back else 0 end,
+        handed_back = case
+            when e.outcome = 'handed_back' and e.began then j.handed_back + 1
+            when e.outcome = 'handed_back' then j.handed_back
+            else 0
+        end,
         last_error = coalesce(e.error, j.last_error),
         last_error_at = case when e.error is null then j.last_error_at else p_now end,
         last_status_code = coalesce(e.status_code, j.last_status_code),

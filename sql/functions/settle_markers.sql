@@ -1,7 +1,7 @@
 -- reserved -> sent, free or in doubt, as the attempts say. That something was sent is a fact, and facts are not fenced (P20):
 -- a holder that lost its lease still turns its own reservation, or the doubt it left, into sent; the job that died
 -- of that doubt is then resolved as sent.
-create function crontick.settle_markers(p_endings crontick.ending [], p_now timestamptz) returns void
+create function crontick.settle_markers(p_endings crontick.ending[], p_now timestamptz) returns void
 language plpgsql volatile
 as $$
 declare

@@ -1,8 +1,8 @@
 -- queued, failed -> running, for the picked jobs that nothing keeps back. What cannot run is left as it was, for park.
 -- Changes no indexed column (HOT). Where a kind has a marker, the claim reserves it in the same statement (P20).
 create function crontick.take(
-    p_ids bigint [], p_claim bigint, p_tick bigint, p_now timestamptz, p_lease_end timestamptz,
-    p_known text [], p_paused_kinds text [], p_paused_groups bytea [], p_markers jsonb
+    p_ids bigint[], p_claim bigint, p_tick bigint, p_now timestamptz, p_lease_end timestamptz,
+    p_known text[], p_paused_kinds text[], p_paused_groups bytea[], p_markers jsonb
 ) returns setof crontick.claimed_job
 language plpgsql volatile
 as $$

@@ -1,5 +1,5 @@
 -- The jobs that run under a claim, as the tick sees them: after taking them, and again when an answer was lost (P1).
-create function crontick.taken(p_ids bigint [], p_claim bigint, p_now timestamptz, p_markers jsonb)
+create function crontick.taken(p_ids bigint[], p_claim bigint, p_now timestamptz, p_markers jsonb)
 returns setof crontick.claimed_job
 language sql stable
 as $$

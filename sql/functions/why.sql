@@ -25,14 +25,20 @@ begin
         elsif v_done.status = 'cancelled' then
             return format('cancelled at %s: %s', to_char(v_done.finished_at, v_time), coalesce(v_done.last_error, 'no reason was given'));
         elsif v_done.resolution in ('requeued', 'not_sent') then
-            return format('dead, and requeued as job %s by %s at %s', v_done.requeued_as, v_done.resolved_by, to_char(v_done.resolved_at, v_time));
+            return format(
+                'dead, and requeued as job %s by %s at %s', v_done.requeued_as, v_done.resolved_by, to_char(v_done.resolved_at, v_time)
+            );
         elsif v_done.resolution is not null then
-            return format('dead, and %s by %s at %s: %s', v_done.resolution, v_done.resolved_by, to_char(v_done.resolved_at, v_time), coalesce(v_done.resolved_reason, 'no reason was given'));
+            return format(
+                'dead, and %s by %s at %s: %s', v_done.resolution, v_done.resolved_by, to_char(v_done.resolved_at, v_time),
+                coalesce(v_done.resolved_reason, 'no reason was given')
+            );
         end if;
         select * into v_marker from crontick.markers as m where m.job = why.id and m.state = 'in_doubt' limit 1;
         if found then
             return format(
-                'dead in doubt since %s: nobody knows whether "%s" was sent: decide it with `crontick doubts sent %s %s` or `crontick doubts not-sent %s %s`',
+                'dead in doubt since %s: nobody knows whether "%s" was sent: '
+                'decide it with `crontick doubts sent %s %s` or `crontick doubts not-sent %s %s`',
                 to_char(v_done.finished_at, v_time), v_marker.key, v_marker.kind, v_marker.key, v_marker.kind, v_marker.key
             );
         end if;
@@ -46,7 +52,10 @@ begin
 
     if v_job.status = 'running' then
         if v_job.lease_expires_at <= v_now then
-            return format('its process died or froze: the lease ran out at %s, and the next tick takes it back', to_char(v_job.lease_expires_at, v_time));
+            return format(
+                'its process died or froze: the lease ran out at %s, and the next tick takes it back',
+                to_char(v_job.lease_expires_at, v_time)
+            );
         end if;
         return format(
             'runs since %s in tick %s, attempt %s, lease until %s%s', to_char(v_job.claimed_at, v_time), v_job.claimed_by, v_job.attempt,
@@ -88,7 +97,10 @@ begin
         );
     end if;
     if v_job.held_by = 'kind' then
-        return format('no tick since knew the kind %s: deploy code that has it (CRONTICK_MODULES), or cancel the job: `crontick cancel %s`', v_job.kind, why.id);
+        return format(
+            'no tick since knew the kind %s: deploy code that has it (CRONTICK_MODULES), or cancel the job: `crontick cancel %s`',
+            v_job.kind, why.id
+        );
     end if;
     if v_job.held_by = 'suspect' then
         return format(
@@ -102,8 +114,8 @@ begin
     if v_job.run_at > v_now then
         if v_job.status = 'failed' then
             return format(
-                'attempt %s failed at %s (%s): tries again at %s: `crontick run-now %s`', v_job.attempt, to_char(v_job.last_error_at, v_time),
-                coalesce(v_job.last_error, 'no error was kept'), to_char(v_job.run_at, v_time), why.id
+                'attempt %s failed at %s (%s): tries again at %s: `crontick run-now %s`', v_job.attempt,
+                to_char(v_job.last_error_at, v_time), coalesce(v_job.last_error, 'no error was kept'), to_char(v_job.run_at, v_time), why.id
             );
         end if;
         return format('is not due before %s: `crontick run-now %s`', to_char(v_job.run_at, v_time), why.id);
@@ -119,7 +131,10 @@ begin
         );
     end if;
     if not exists (select from crontick.kinds as k where k.name = v_job.kind) then
-        return format('due since %s, but no deployment knows the kind %s: deploy code that has it, or cancel the job', to_char(v_job.run_at, v_time), v_job.kind);
+        return format(
+            'due since %s, but no deployment knows the kind %s: deploy code that has it, or cancel the job',
+            to_char(v_job.run_at, v_time), v_job.kind
+        );
     end if;
     return format(
         'due since %s; the last tick, at %s, had no room for it (it ended with %s): the next one goes on', to_char(v_job.run_at, v_time),

@@ -9,7 +9,7 @@ create table crontick.installation (
     created_at timestamptz not null default statement_timestamp(),
     singleton boolean primary key default true check (singleton)
 );
-comment on table crontick.installation is 'One row: the environment this database belongs to, its schema version and the oldest code it serves.';
+comment on table crontick.installation is 'One row: its environment, schema version and the oldest code it serves.';
 
 create sequence crontick.job_ids;
 
@@ -115,7 +115,7 @@ create table crontick.claims (
     lease_expires_at timestamptz not null,
     alone boolean not null,
     more boolean,
-    job_ids bigint [] not null
+    job_ids bigint[] not null
 ) with (fillfactor = 50, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_scale_factor = 0);
 create index claims_tick on crontick.claims (tick);
 
@@ -230,7 +230,7 @@ insert into crontick.tick_slots (slot) select generate_series(1, 100);
 create table crontick.deployments (
     hash text primary key,
     version text not null,
-    kinds text [] not null,
+    kinds text[] not null,
     first_seen_at timestamptz not null,
     last_seen_at timestamptz not null
 );

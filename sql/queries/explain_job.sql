@@ -1,7 +1,7 @@
 -- Why a job is where it is, and whether there is such a job.
 select
     crontick.why(%(id)s) as why,
-    exists (
+    exists(
         select
         from crontick.jobs as j
         where j.id = %(id)s

@@ -3,7 +3,8 @@ select
     j.id, j.kind, j.queue, j.status, j.held_by, j.priority, j.attempt, j.run_at, j.created_at, j.finished_at, j.group_key,
     j.unique_key, left(j.last_error, 200) as last_error
 from crontick.jobs as j
-where (%(status)s::text is null or j.status = %(status)s::text)
+where
+    (%(status)s::text is null or j.status = %(status)s::text)
     and (%(kind)s::text is null or j.kind = %(kind)s::text)
     and (%(queue)s::text is null or j.queue = %(queue)s::text)
     and (%(group_key)s::text is null or j.group_key = %(group_key)s::text)

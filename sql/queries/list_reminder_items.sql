@@ -1,5 +1,5 @@
--- Items of one reminder that come up and have no record yet, the soonest first. The user's query stands where the word
--- query is marked, with :from and :to made parameters of the clock. Read-only, bounded in time and number (P23).
+-- Items of one reminder that come up and have no record yet, the soonest first. The user's query takes the place of
+-- user_query, with :from and :to made parameters of the clock. Read-only, bounded in time and number (P23).
 select
     q.item::text as item,
     q.item_at,
@@ -7,12 +7,13 @@ select
     to_jsonb(q) ->> 'group_key' as group_key,
     crontick.now() as now
 from (
-/*query*/
+    select * from user_query
 ) as q
-where $1::float8 is not null and not exists (
-    select
-    from crontick.reminder_records as r
-    where r.reminder = $2 and r.item_digest = sha256(convert_to(q.item::text, 'UTF8')) and r.item_at = q.item_at
-)
+where
+    $1::float8 is not null and not exists (
+        select
+        from crontick.reminder_records as r
+        where r.reminder = $2 and r.item_digest = sha256(convert_to(q.item::text, 'UTF8')) and r.item_at = q.item_at
+    )
 order by q.item_at
 limit $3

@@ -2,7 +2,7 @@
 select
     i.environment,
     crontick.now() as now,
-    exists (select from crontick.test_clock) as test_clock,
+    exists(select from crontick.test_clock) as test_clock,
     latest.started_at as last_tick_at,
     latest.trigger as last_trigger,
     crontick.now() - latest.started_at as last_tick_age,
@@ -11,10 +11,16 @@ select
         from crontick.ticks as t
         where t.ended_at is null and t.lease_expires_at < crontick.now() and t.started_at > crontick.now() - interval '1 day'
     ) as died_ticks,
-    (select max(crontick.now() - o.oldest_due_at) from crontick.overview as o where o.held_by is null) as oldest_due,
+    (
+        select max(crontick.now() - o.oldest_due_at) from crontick.overview as o
+        where o.held_by is null
+    ) as oldest_due,
     (select count(*) from crontick.dead_letters) as dead_letters,
     (select count(*) from crontick.doubts) as doubts,
-    (select sum(o.jobs) from crontick.overview as o where o.held_by = 'kind')::bigint as unknown_kinds,
+    (
+        select sum(o.jobs) from crontick.overview as o
+        where o.held_by = 'kind'
+    )::bigint as unknown_kinds,
     (select count(*) from crontick.blocked_groups) as blocked_groups
 from crontick.installation as i
 left join lateral (
