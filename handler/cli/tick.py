@@ -58,7 +58,7 @@ def tick(
         request = checked({name: value for name, value in asked.items() if value is not None})
     except OutOfRange as error:
         raise typer.BadParameter(str(error)) from None
-    summaries = asyncio.run(_run(_deployment(request), request, drain=drain and not dry_run))
+    summaries = asyncio.run(_run(_deployment(request), request, drain=drain))
     for summary in summaries:
         _show(summary, json=json)
     if not summaries[-1].ran:

@@ -106,7 +106,9 @@ def test_another_query_is_no_ones_business(address: tuple[str, int]) -> None:
 def test_a_refusal_does_not_wait_for_the_body(address: tuple[str, int], ticks: Ticks) -> None:
     with socket.create_connection(address, timeout=20) as connection:
         connection.sendall(head("POST", "/cron/tick", "Content-Length: 4000", token="wrong" * 4))
-        refused(read_answer(connection), ticks)
+        answer = read_answer(connection)
+        refused(answer, ticks)
+        assert answer.headers["connection"] == "close"
         assert connection.recv(1) == b""  # closed: the server waits for nothing more
 
 
