@@ -20,7 +20,7 @@ begin
         perform crontick.note('ignore', 'job ' || ignore.id, ignore.id, ignore.by, ignore.reason, null);
         return;
     end if;
-    select f.status || coalesce(' and ' || f.resolution, '') into v_status from crontick.finished_jobs as f where f.id = ignore.id;
+    select j.status || coalesce(' and ' || j.resolution, '') into v_status from crontick.jobs as j where j.id = ignore.id;
     if not found then
         perform crontick.missing_job(ignore.id);
     end if;

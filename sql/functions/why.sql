@@ -1,4 +1,5 @@
 -- One true sentence: what the job waits for, or how it ended, and the mend.
+-- "by" is quoted where it is the field of a variable: PL/pgSQL has a keyword of that name.
 create function crontick.why(id bigint) returns text
 language plpgsql stable security definer
 set search_path = pg_catalog, pg_temp
@@ -75,7 +76,7 @@ begin
         return format(
             '%s paused since %s by %s%s: `crontick resume %s`',
             case when v_pause.what = 'all' then 'everything is' else format('%s %s is', v_pause.what, v_pause.name) end,
-            to_char(v_pause.paused_at, v_time), v_pause.by, coalesce(' (' || v_pause.reason || ')', ''),
+            to_char(v_pause.paused_at, v_time), v_pause."by", coalesce(' (' || v_pause.reason || ')', ''),
             concat_ws(' ', v_pause.what, nullif(v_pause.name, ''))
         );
     end if;
