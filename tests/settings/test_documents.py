@@ -5,7 +5,7 @@ from pathlib import Path
 
 import pytest
 
-from crontick.jobs.settings import SECRETS, Settings, SettingsError
+from crontick.jobs.settings import SECRETS, VARIABLES, Settings, SettingsError
 
 ROOT = Path(__file__).parents[2]
 GIVEN = re.compile(rf"(?:{'|'.join(SECRETS)})\s*[=:]\s*[\"']?([^\s\"'`|]+)|Bearer ([^\s\"'`<|]+)")
@@ -26,3 +26,8 @@ def test_an_example_secret_of_our_documents_is_refused() -> None:
     for value in values:
         with pytest.raises(SettingsError):
             Settings.from_environ({"CRON_SECRET": value})
+
+
+def test_the_readme_has_every_setting_as_the_code_reads_it() -> None:
+    rows = re.findall(r"^\| `([A-Z_]+)` \| (.*?) ?\| (.*?) \|$", (ROOT / "README.md").read_text(), re.MULTILINE)
+    assert rows == [tuple(variable) for variable in VARIABLES]
