@@ -92,7 +92,7 @@ def migrate(
                     " on conflict (name) do update set sha256 = excluded.sha256, applied_at = statement_timestamp()",
                     (step.name, step.sha256),
                 )
-        _finish(conn, environment, changed=bool(steps), test_clock=test_clock)
+        _finish(conn, environment, test_clock=test_clock)
     return [step.name for step in steps]
 
 
@@ -196,7 +196,7 @@ def _missing(conn: psycopg.Connection[Any], *, test_clock: bool) -> list[Step]:
     return missing
 
 
-def _finish(conn: psycopg.Connection[Any], environment: str, *, changed: bool, test_clock: bool) -> None:
+def _finish(conn: psycopg.Connection[Any], environment: str, *, test_clock: bool) -> None:
     with conn.transaction():
         conn.execute(
             "insert into crontick.installation (environment, version, oldest_code) values (%s, %s, %s)"
@@ -206,5 +206,5 @@ def _finish(conn: psycopg.Connection[Any], environment: str, *, changed: bool, t
         )
         if test_clock:
             conn.execute("insert into crontick.test_clock (ahead) values ('0') on conflict do nothing")
-        if changed:
-            conn.execute(_folder().joinpath("grants.sql").read_bytes())
+        # Always, for a role may have been made since.
+        conn.execute(_folder().joinpath("grants.sql").read_bytes())

@@ -36,7 +36,7 @@ class Sql:
             self.rows(text, *values)
         return raised.value
 
-    def enqueue(self, kind: str = "mail", **arguments: object) -> int:
+    def enqueue(self, kind: str = "mail", /, **arguments: object) -> int:
         named = "".join(f", {name} => %s" for name in arguments)
         return int(self.one(f"select crontick.enqueue(%s{named})", kind, *arguments.values()))
 

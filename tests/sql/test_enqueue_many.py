@@ -13,7 +13,8 @@ def test_it_answers_in_the_order_of_the_array_and_says_which_are_new(sql: Sql) -
     held = sql.enqueue(unique_key="a")
     answer = sql.rows(
         "select nth, id, created from crontick.enqueue_many(%s) order by nth",
-        '[{"kind": "mail", "unique_key": "z"}, {"kind": "mail", "unique_key": "a"}, {"kind": "mail"}, {"kind": "mail", "unique_key": "z"}]',
+        '[{"kind": "mail", "unique_key": "z"}, {"kind": "mail", "unique_key": "a"},'
+        ' {"kind": "mail"}, {"kind": "mail", "unique_key": "z"}]',
     )
     assert [(nth, created) for nth, _, created in answer] == [(1, True), (2, False), (3, True), (4, False)]
     assert (answer[1][1], answer[3][1]) == (held, answer[0][1])
