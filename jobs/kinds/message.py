@@ -1,0 +1,93 @@
+"""A mail as bytes: the same bytes for the same content, but for the date."""
+
+import hashlib
+import re
+from collections.abc import Mapping, Sequence
+from datetime import datetime
+from email.charset import QP, Charset
+from email.header import Header
+from email.mime.multipart import MIMEMultipart
+from email.mime.text import MIMEText
+from email.policy import compat32
+from email.utils import format_datetime, quote
+from typing import Final
+
+import msgspec
+
+from crontick.jobs.kinds.addresses import Address
+
+__all__ = ["Content", "Message", "compose"]
+
+_UTF8: Final = Charset("utf-8")
+_UTF8.body_encoding = QP  # readable on the wire, and no line of it is over 76 characters
+_WIRE: Final = compat32.clone(linesep="\r\n")
+_LINE_END: Final = re.compile(r"\r\n|\r|\n")
+
+
+class Content(msgspec.Struct, frozen=True):
+    """What the reader sees; at least one of ``text`` and ``html``."""
+
+    subject: str
+    text: str | None
+    html: str | None
+
+
+class Message(msgspec.Struct, frozen=True):
+    """``content_hash`` leaves out the date, so that it tells whether two attempts would send the same."""
+
+    id: str
+    content_hash: str
+    wire: bytes
+
+
+def compose(
+    content: Content, sender: Address, shown: Mapping[str, Sequence[Address]], *,
+    headers: Mapping[str, str], key: str, at: datetime,
+) -> Message:  # fmt: skip
+    """The message; ``shown`` has the addresses of each address header, ``key`` makes its Message-ID.
+
+    Header values were checked to be one line. They are never given to a parser of Python's, which decodes encoded words
+    in them, line ends and all.
+    """
+    digest = hashlib.sha256(key.encode("utf-8", "replace")).hexdigest()
+    message_id = f"<{digest[:32]}@{sender.domain}>"
+    root = _body(content, boundary=f"=_{digest[32:]}")
+    root["From"] = _written(sender)
+    for name, addresses in shown.items():
+        if addresses:
+            _put(root, name, Header(", ".join(map(_written, addresses)), "us-ascii", header_name=name))
+    _put(root, "Subject", _encoded(content.subject, "Subject"))
+    root["Message-ID"] = message_id
+    for name, value in headers.items():
+        _put(root, name, _encoded(value, name))
+    content_hash = hashlib.sha256(root.as_bytes(policy=_WIRE)).hexdigest()
+    root["Date"] = format_datetime(at)
+    return Message(message_id, content_hash, root.as_bytes(policy=_WIRE))
+
+
+def _body(content: Content, boundary: str) -> MIMEText | MIMEMultipart:
+    parts = [
+        MIMEText(_LINE_END.sub("\n", text), subtype, _UTF8)  # type: ignore[arg-type]
+        for subtype, text in (("plain", content.text), ("html", content.html))
+        if text is not None
+    ]
+    if len(parts) == 1:
+        return parts[0]
+    return MIMEMultipart("alternative", boundary=boundary, _subparts=parts)
+
+
+def _put(root: MIMEText | MIMEMultipart, name: str, value: Header) -> None:
+    root[name] = value  # type: ignore[assignment] # typeshed knows strings only
+
+
+def _written(address: Address) -> str:
+    if not address.name:
+        return address.email
+    if address.name.isascii() and "=?" not in address.name:
+        return f'"{quote(address.name)}" <{address.email}>'
+    return f"{Header(address.name, 'utf-8').encode(linesep='', maxlinelen=75)} <{address.email}>"
+
+
+def _encoded(text: str, name: str) -> Header:
+    charset = "us-ascii" if text.isascii() and "=?" not in text else "utf-8"
+    return Header(text, charset, header_name=name)

@@ -1,0 +1,80 @@
+"""The texts of a mail, from the deployment's template files."""
+
+import re
+import time
+from collections.abc import Mapping
+from functools import cache
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Final
+
+from crontick.jobs.kinds.message import Content
+
+if TYPE_CHECKING:
+    import jinja2
+
+__all__ = ["FOLDER", "TemplateError", "TemplateMissing", "render"]
+
+FOLDER: Final = "templates"
+_NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
+_CHARACTERS: Final = 1_000_000
+_SECONDS: Final = 2.0
+
+
+class TemplateError(ValueError):
+    """The template and the job's data do not go together; the message does not quote the data."""
+
+
+class TemplateMissing(LookupError):
+    """There are no such files; the next deployment may bring them."""
+
+
+def render(folder: Path, name: str, data: Mapping[str, Any]) -> Content:
+    """Subject, text and HTML from ``NAME.subject.txt``, ``NAME.txt`` and ``NAME.html``; one of the last two may lack.
+
+    HTML is escaped, a name that ``data`` lacks is an error, and at most a million characters are made in two seconds.
+    Raises ``TemplateError`` or ``TemplateMissing``.
+    """
+    if not _NAME.fullmatch(name):
+        raise TemplateError("template is the name of a file: letters, digits, _, . and -")
+    environment = _environment(folder)
+    subject = _rendered(environment, f"{name}.subject.txt", data)
+    text, html = (_rendered(environment, f"{name}.{ending}", data) for ending in ("txt", "html"))
+    if subject is None or (text is None and html is None):
+        raise TemplateMissing(f"the folder {folder.name} needs {name}.subject.txt, and {name}.txt or {name}.html")
+    return Content(subject.strip(), text, html)
+
+
+def _rendered(environment: "jinja2.Environment", file: str, data: Mapping[str, Any]) -> str | None:
+    import jinja2
+
+    made, characters, until = [], 0, time.monotonic() + _SECONDS
+    try:
+        for piece in environment.get_template(file).generate(data):
+            made.append(piece)
+            characters += len(piece)
+            if characters > _CHARACTERS or time.monotonic() > until:
+                break
+        else:
+            return "".join(made)
+    except jinja2.TemplateNotFound:
+        return None
+    except jinja2.TemplateSyntaxError as error:
+        raise TemplateError(f"{file}, line {error.lineno}: it is no Jinja template") from None
+    except jinja2.UndefinedError as error:
+        raise TemplateError(f"{file}: {error.message}, and the job's data has no such name") from None
+    except (jinja2.TemplateError, ArithmeticError, LookupError, TypeError, ValueError) as error:
+        raise TemplateError(f"{file}: {type(error).__name__} when it met the job's data") from None
+    raise TemplateError(f"{file} makes more than a mail holds")
+
+
+@cache
+def _environment(folder: Path) -> "jinja2.Environment":
+    import jinja2
+    from jinja2.sandbox import ImmutableSandboxedEnvironment
+
+    return ImmutableSandboxedEnvironment(
+        loader=jinja2.FileSystemLoader(folder),
+        undefined=jinja2.StrictUndefined,
+        autoescape=jinja2.select_autoescape(["html"]),
+        keep_trailing_newline=True,
+    )
