@@ -66,7 +66,7 @@ begin
                 select j.id
                 from crontick.unfinished_jobs as j
                 where j.id = any(p_jobs) and j.status in ('queued', 'failed') and j.held_by is null
-                    and (j.status = 'failed' or j.claimed_by is distinct from v_tick)
+                    and j.claimed_by is distinct from v_tick
                 order by j.id
                 limit v_want
                 for update skip locked

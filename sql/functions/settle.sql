@@ -105,6 +105,11 @@ begin
                     when exists (
                         select from crontick.unfinished_jobs as j where j.id = e.id and j.claim = e.claim and j.status = 'running'
                     ) then 'held'
+                    when exists (
+                        select
+                        from crontick.attempts as a
+                        where a.job = e.id and a.claim = e.claim and a.outcome = 'rescued'
+                    ) then 'lost'
                     when exists (select from crontick.unfinished_jobs as j where j.id = e.id and j.claim = e.claim)
                         or exists (
                             select
