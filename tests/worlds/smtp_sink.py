@@ -31,7 +31,7 @@ class Mail:
         return email.message_from_bytes(self.raw, policy=email.policy.default)
 
 
-@dataclass(slots=True)
+@dataclass  # no slots: aiosmtpd reads every member, and Python 3.11.2 fails on a slotted dataclass's __weakref__
 class SmtpSink:
     """``replies["DATA"].append("451 4.3.0 later")`` answers the next one so; ``seen`` has what it refused too."""
 
