@@ -5,6 +5,8 @@ from typing import Annotated, Literal
 import msgspec
 from msgspec import Meta
 
+from crontick.jobs.kinds.addresses import AddressError, parse
+
 Text = Annotated[str, Meta(min_length=1)]
 VariableName = Annotated[str, Meta(pattern=r"^[A-Za-z_][A-Za-z0-9_]*\Z")]
 
@@ -17,6 +19,20 @@ class EmailSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     sender: Text | tuple[Text, ...]
     templates: str | None = None
     in_doubt: Literal["park", "resend", "skip"] = "park"
+
+    def __post_init__(self) -> None:
+        if not self.senders:
+            raise ValueError("from names nobody: write one address or a list of them")
+        for sender in self.senders:
+            try:
+                parse(sender)
+            except AddressError as error:
+                raise ValueError(f"from {error}") from None
+
+    @property
+    def senders(self) -> tuple[str, ...]:
+        """Whom mail may be from; the first unless a payload says otherwise."""
+        return (self.sender,) if isinstance(self.sender, str) else self.sender
 
 
 class WebhookEndpoint(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

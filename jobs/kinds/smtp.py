@@ -1,31 +1,28 @@
 """One mail over SMTP, with what is known at each step of whether it can have arrived."""
 
 import asyncio
+import socket
 import ssl
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Final, Literal
-from urllib.parse import parse_qs, unquote, urlsplit
 
+from crontick.jobs.kinds.smtp_url import MailServer
 from crontick.jobs.outbound import NotConnected, Unanswered
+from crontick.jobs.resolve import resolve
 
 if TYPE_CHECKING:
     import aiosmtplib
 
-__all__ = ["Envelope", "MailServer", "Said", "SmtpUrlError", "deliver", "mail_server"]
+__all__ = ["Envelope", "Said", "deliver"]
 
+_ADDRESSES_TRIED: Final = 4
 _GOODBYE_SECONDS: Final = 1.0
-_PORTS: Final = {"smtp": 25, "smtps": 465}
 _CONFIGURATION: Final = frozenset({530, 534, 535, 538})
 """The server wants another login or encryption: the recipient has nothing to do with it."""
-_STARTTLS: Final = ("required", "optional", "never")
 Step = Literal["greeting", "login", "sender", "recipient", "data"]
-
-
-class SmtpUrlError(ValueError):
-    """The URL of the mail server cannot be used; the message does not quote it."""
 
 
 class Said(Exception):
@@ -52,18 +49,6 @@ class Said(Exception):
         )
 
 
-@dataclass(frozen=True, slots=True)
-class MailServer:
-    """Where mail is handed in."""
-
-    host: str
-    port: int
-    tls: bool
-    starttls: bool | None
-    user: str | None = field(repr=False)
-    password: str | None = field(repr=False)
-
-
 @dataclass(slots=True)
 class Envelope:
     """From whom and to whom; ``begun`` from when the content may have arrived."""
@@ -71,34 +56,6 @@ class Envelope:
     sender: str
     recipients: Sequence[str]
     begun: bool = False
-
-
-def mail_server(url: str) -> MailServer:
-    """What ``smtp://user:password@host:587`` or ``smtps://…:465`` says, the login URL-encoded. Raises ``SmtpUrlError``.
-
-    ``?starttls=required``, ``optional`` or ``never``: with a password it is required unless this says otherwise, so
-    that whoever sits in between cannot have it by cutting out the offer.
-    """
-    try:
-        parts = urlsplit(url)
-        port, host = parts.port, parts.hostname
-    except ValueError:
-        raise SmtpUrlError("cannot be read as a URL: write smtp://user:password@host:587") from None
-    if parts.scheme not in _PORTS or not host:
-        raise SmtpUrlError("is no mail server's URL: write smtp://user:password@host:587 or smtps://…")
-    password = None if parts.password is None else unquote(parts.password)
-    [said] = parse_qs(parts.query).get("starttls", ["required" if password else "optional"])
-    if said not in _STARTTLS:
-        raise SmtpUrlError("has a starttls that is not required, optional or never")
-    tls = parts.scheme == "smtps"
-    return MailServer(
-        host=host,
-        port=port or (587 if password and not tls else _PORTS[parts.scheme]),
-        tls=tls,
-        starttls=False if tls or said == "never" else True if said == "required" else None,
-        user=None if parts.username is None else unquote(parts.username),
-        password=password,
-    )
 
 
 async def deliver(server: MailServer, envelope: Envelope, content: bytes, *, seconds: float) -> Mapping[str, Said]:
@@ -111,7 +68,6 @@ async def deliver(server: MailServer, envelope: Envelope, content: bytes, *, sec
 
     client = aiosmtplib.SMTP(
         hostname=server.host,
-        port=server.port,
         use_tls=server.tls,
         start_tls=server.starttls,
         username=server.user,
@@ -122,6 +78,7 @@ async def deliver(server: MailServer, envelope: Envelope, content: bytes, *, sec
     )
     try:
         async with asyncio.timeout(seconds):
+            client.sock = await _connected(server)
             refused = await _hand_in(client, envelope, content)
     except (TimeoutError, OSError, ValueError, aiosmtplib.SMTPException) as error:
         client.close()
@@ -134,6 +91,25 @@ async def deliver(server: MailServer, envelope: Envelope, content: bytes, *, sec
             await client.quit()
     client.close()
     return refused
+
+
+async def _connected(server: MailServer) -> socket.socket:
+    """A socket to the first address that answers; the name is resolved on a thread of our own."""
+    failed: OSError = OSError("no address")
+    for address in (await resolve(server.host, server.port))[:_ADDRESSES_TRIED]:
+        made = socket.socket(socket.AF_INET6 if ":" in address else socket.AF_INET, socket.SOCK_STREAM)
+        made.settimeout(0)
+        try:
+            await asyncio.get_running_loop().sock_connect(made, (address, server.port))
+        except OSError as error:
+            made.close()
+            failed = error
+        except BaseException:
+            made.close()
+            raise
+        else:
+            return made
+    raise failed
 
 
 async def _hand_in(client: "aiosmtplib.SMTP", envelope: Envelope, content: bytes) -> Mapping[str, Said]:
