@@ -9,8 +9,8 @@ from tests.sql.conftest import Sql
 COLUMNS = (
     "id, kind, queue, payload, status, priority, attempt, max_attempts, run_at, unique_key, group_key, claim,"
     " claimed_at, claimed_by, lease_expires_at, last_error, last_error_at, last_status_code, result, progress_done,"
-    " progress_total, expires_at, created_at, updated_at, started_at, finished_at, requeued_from, resolution, resolved_by, resolved_at,"
-    " resolved_reason"
+    " progress_total, expires_at, created_at, updated_at, started_at, finished_at, requeued_from, resolution,"
+    " resolved_by, resolved_at, resolved_reason"
 )
 
 
