@@ -14,4 +14,5 @@ def main() -> None:
     del rich
     from crontick.handler.cli.run import run
 
+    sys.path.insert(0, "")  # CRONTICK_MODULES are found in the folder one stands in, as with python -m and uvicorn
     sys.exit(run())
