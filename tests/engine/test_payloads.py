@@ -1,0 +1,139 @@
+"""Payloads that do not fit, rows that cannot be read, kinds that nobody knows: their own job pays, and nobody else."""
+
+from dataclasses import dataclass
+from typing import Any
+
+import pytest
+
+from crontick.jobs import PayloadError, kind
+from tests.engine.conftest import World
+
+pytestmark = pytest.mark.anyio
+
+
+@dataclass(frozen=True)
+class Receipt:
+    """A payload with a type."""
+
+    order: int
+
+
+@kind("receipt")
+async def receipt(payload: Receipt) -> dict[str, int]:
+    return {"order": payload.order}
+
+
+@kind("any")
+async def anything(payload: Any) -> None: ...
+
+
+async def test_a_payload_that_does_not_fit_is_tried_again_after_five_minutes_and_then_dead(world: World) -> None:
+    job = await world.one("select crontick.enqueue('receipt', '{\"order\": \"seven\"}')")
+    summary = await world.tick(receipt)
+    assert summary.failed == 1
+    assert 295 < await world.delay(job) <= 300
+    await world.later(301)
+    summary = await world.tick(receipt)
+    assert (summary.dead, await world.status(job)) == (1, ["dead"])
+
+
+async def test_a_rolling_deploy_mends_a_payload_that_did_not_fit(world: World) -> None:
+    job = await world.one("select crontick.enqueue('any', '{\"order\": \"seven\"}')")
+    await world.tick(kind("any")(receipt.function))
+    await world.later(301)
+    await world.tick(anything)
+    assert await world.status(job) == ["succeeded"]
+
+
+@pytest.mark.parametrize(
+    ("payload", "said"),
+    [
+        ({"order": "x"}, "fit"),
+        (Receipt("x"), "fit"),
+        ({"order": 1, "a": "\0"}, "NUL"),
+        ({"order": 1, "a": "\ud800"}, "surrogate"),
+    ],  # type: ignore[arg-type]
+)
+async def test_python_refuses_a_payload_before_it_is_sent(world: World, payload: Any, said: str) -> None:
+    with pytest.raises(PayloadError, match=said):
+        await receipt.enqueue(world.conn, payload)
+    assert await world.counts() == {}
+
+
+async def test_a_payload_over_64_kib_is_refused_by_python_with_the_same_limit(world: World) -> None:
+    with pytest.raises(PayloadError, match="65536 are allowed"):
+        await anything.enqueue(world.conn, "x" * 65535)
+    assert await anything.enqueue(world.conn, "x" * 65534)
+
+
+UNREADABLE = {
+    "6,000 nested arrays": ("jsonb '" + "[" * 6000 + "]" * 6000 + "'"),
+    "an integer of 4,301 digits": "jsonb '{\"n\": 1e4300}'",
+    "a negative one of 5,001": "jsonb '{\"n\": -1e5000}'",
+    "1,500 nested arrays": ("jsonb '" + "[" * 1500 + "]" * 1500 + "'"),
+}
+INSERT = """
+insert into crontick.unfinished_jobs (kind, queue, priority, run_at, due_at, created_at, updated_at, payload)
+select 'any', 'default', 0, now(), now(), now(), now(), {payload} returning id
+"""
+
+
+@pytest.mark.parametrize("name", UNREADABLE)
+async def test_an_unreadable_row_pays_alone(world: World, name: str) -> None:
+    @kind("any")
+    async def typed(payload: dict[str, Any]) -> None: ...
+
+    before = await typed.enqueue_many(world.conn, [{}] * 5)
+    await world.rows("set max_stack_depth = '6MB'")
+    bad = await world.one(INSERT.format(payload=UNREADABLE[name]))
+    after = await typed.enqueue_many(world.conn, [{}] * 5)
+    await world.tick(typed)
+    assert await world.status(*before, *after) == ["succeeded"] * 10
+    await world.later(301)
+    again = await typed.enqueue(world.conn, {})
+    await world.tick(typed)
+    assert await world.status(again, bad) == ["succeeded", "dead"]
+    assert "payload" in await world.one("select last_error from crontick.jobs where id = %s", bad)
+
+
+async def test_unknown_kinds_are_parked_and_do_not_stand_in_the_way(world: World) -> None:
+    for _ in range(50):
+        await world.rows("select crontick.enqueue('tomorrow', priority => 50)")
+    good = await anything.enqueue(world.conn, {})
+    summary = await world.tick(anything)
+    assert (summary.claimed, await world.status(good)) == (1, ["succeeded"])
+    assert await world.rows("select held_by, count(*) from crontick.jobs where kind = 'tomorrow' group by 1") == [
+        ("kind", 50)
+    ]
+    assert await world.rows("select kind, status, jobs from crontick.overview where held_by = 'kind'") == [
+        ("tomorrow", "queued", 50)
+    ]
+
+
+async def test_a_parked_row_is_written_once(world: World) -> None:
+    job = await world.one("select crontick.enqueue('tomorrow')")
+    await world.tick(anything)
+    before = await world.one("select xmin::text from crontick.unfinished_jobs where id = %s", job)
+    await world.tick(anything)
+    assert await world.one("select xmin::text from crontick.unfinished_jobs where id = %s", job) == before
+
+
+async def test_a_deployment_that_knows_the_kind_lets_its_jobs_in(world: World) -> None:
+    @kind("tomorrow")
+    async def tomorrow(payload: Any) -> None: ...
+
+    job = await world.one("select crontick.enqueue('tomorrow')")
+    await world.tick(anything)
+    summary = await world.tick(anything, tomorrow)
+    assert (summary.succeeded, await world.status(job), (await world.job(job))["attempt"]) == (1, ["succeeded"], 1)
+
+
+async def test_old_and_new_code_side_by_side_lose_none(world: World) -> None:
+    @kind("tomorrow")
+    async def tomorrow(payload: Any) -> None: ...
+
+    await tomorrow.enqueue_many(world.conn, [{}] * 100)
+    for _ in range(6):
+        await world.tick(anything)
+        await world.tick(anything, tomorrow, limit=30)
+    assert await world.counts() == {"succeeded": 100}

@@ -1,0 +1,167 @@
+"""What functions return and raise: what can be stored is, and what cannot harms nobody else."""
+
+import subprocess
+from collections.abc import Callable
+from typing import Any
+
+import psycopg
+import pytest
+
+from crontick.jobs import kind
+from tests.engine.conftest import World
+
+pytestmark = pytest.mark.anyio
+
+
+def nested(depth: int) -> Any:
+    value: Any = []
+    for _ in range(depth):
+        value = [value]
+    return value
+
+
+REFUSED = {
+    "64 KiB and a byte": "x" * (65536 - 1),
+    "NaN": float("nan"),
+    "infinity": float("inf"),
+    "NUL": "a\0b",
+    "NUL in a key": {"a\0": 1},
+    "half a surrogate pair": "\ud800",
+    "3,000 nested lists": nested(3000),
+    "what is no JSON": object(),
+    "itself": nested(0),
+}
+REFUSED["itself"].append(REFUSED["itself"])
+
+
+async def test_results_that_cannot_be_stored_fail_their_own_attempts_and_no_other(world: World) -> None:
+    @kind("answer")
+    async def answer(payload: Any) -> Any:
+        return REFUSED.get(payload, payload)
+
+    bad = [await answer.enqueue(world.conn, name) for name in REFUSED]
+    good = [await answer.enqueue(world.conn, n) for n in range(5)]
+    summary = await world.tick(answer)
+    assert (summary.failed, summary.succeeded) == (len(bad), len(good))
+    errors = [(await world.job(job))["last_error"] for job in bad]
+    assert [("result" in error, len(error) < 4001) for error in errors] == [(True, True)] * len(bad)
+
+
+@pytest.mark.parametrize("result", [{"a": [1, 2.5, None, True, "ä", "x\\u0000y"]}, "x" * 65534, 0, "", [], False, None])
+async def test_results_are_stored_as_they_are(world: World, result: Any) -> None:
+    @kind("answer")
+    async def answer(payload: Any) -> Any:
+        return result
+
+    job = await answer.enqueue(world.conn, {})
+    await world.tick(answer)
+    told = await world.job(job)
+    assert (told["status"], told["result"]) == ("succeeded", result)
+
+
+class Silent(Exception):
+    """It cannot be told."""
+
+    def __str__(self) -> str:
+        raise OSError("no words")
+
+    __repr__ = None  # type: ignore[assignment]
+
+
+class Odd(Exception):
+    """It is told wrongly."""
+
+    def __repr__(self) -> str:
+        return 7  # type: ignore[return-value]
+
+
+def raise_deep(depth: int = 900) -> None:
+    if depth:
+        raise_deep(depth - 1)
+    raise RecursionError("maximum recursion depth exceeded")
+
+
+def raise_in_a_circle() -> None:
+    first, second = ValueError("first"), KeyError("second")
+    first.__cause__, second.__cause__ = second, first
+    first.lock = object()  # type: ignore[attr-defined]
+    raise first
+
+
+def raise_group() -> None:
+    raise ExceptionGroup("several", [ValueError("a\0"), TypeError("b")])
+
+
+RAISED: dict[str, Callable[[], None] | BaseException] = {
+    "a lone surrogate": Exception("\ud83d lone"),
+    "NUL": ValueError("a\0b"),
+    "bytes that are no text": Exception(b"\xff\xfe".decode("utf-8", "surrogateescape")),
+    "ten megabytes": ValueError("x" * 10_000_000),
+    "no text at all": Silent(),
+    "a repr that is no text": Odd("odd"),
+    "nine hundred frames": raise_deep,
+    "a circle of causes": raise_in_a_circle,
+    "a group": raise_group,
+    "no memory": MemoryError(),
+    "an exit": SystemExit(3),
+    "the end of an iterator": StopIteration("done"),
+    "a process that failed": subprocess.CalledProcessError(1, ["convert"], b"\xff\0"),
+    "a broken transaction": psycopg.errors.InFailedSqlTransaction("current transaction is aborted"),
+}
+
+
+@pytest.mark.parametrize("in_a_thread", [False, True])
+async def test_whatever_is_raised_is_a_failed_attempt_with_a_storable_text(world: World, in_a_thread: bool) -> None:  # noqa: FBT001
+    def fail(payload: Any) -> None:
+        if payload == "nothing":
+            return
+        raised = RAISED[payload]
+        if isinstance(raised, BaseException):
+            raise raised
+        raised()
+
+    async def fail_async(payload: Any) -> None:
+        fail(payload)
+
+    of = kind("fail")(fail if in_a_thread else fail_async)
+    bad = [await of.enqueue(world.conn, name) for name in RAISED]
+    good = await of.enqueue(world.conn, "nothing")
+    summary = await world.tick(of, verbose=True)
+    assert (summary.failed, summary.succeeded, await world.status(good)) == (len(bad), 1, ["succeeded"])
+    assert await world.status(*bad) == ["failed"] * len(bad)
+    errors = [(await world.job(job))["last_error"] for job in bad]
+    assert all(0 < len(error) <= 4000 for error in errors)
+    assert await world.one("select count(*) from crontick.attempts where outcome = 'failed' and error <> ''") == len(
+        bad
+    )
+
+
+async def test_an_error_s_head_and_tail_are_kept_and_it_is_the_summary_that_says_least(world: World) -> None:
+    @kind("fail")
+    async def fail(payload: Any) -> None:
+        raise ValueError("head" + "x" * 10_000 + "tail of jane@example.org")
+
+    job = await fail.enqueue(world.conn, {})
+    summary = await world.tick(fail)
+    error = (await world.job(job))["last_error"]
+    assert error.startswith("ValueError: head")
+    assert error.endswith("tail of jane@example.org")
+    assert [(trouble.job, trouble.error) for trouble in summary.errors] == [(job, "ValueError")]
+
+
+async def test_a_function_s_own_broken_transaction_does_not_break_the_record_of_it(world: World) -> None:
+    @kind("fail")
+    async def fail(payload: Any, ctx: Any) -> None:
+        async with ctx.db() as conn, conn.transaction():
+            await conn.execute("select 1 / 0 as secret_row")
+
+    @kind("next")
+    async def after(payload: Any, ctx: Any) -> None:
+        async with ctx.db() as conn:
+            await conn.execute("select 1")
+
+    job, other = await fail.enqueue(world.conn, {}), await after.enqueue(world.conn, {}, priority=-1)
+    world.settings = {"db_connections": 1}
+    await world.tick(fail, after)
+    assert await world.status(job, other) == ["failed", "succeeded"]
+    assert "division by zero" in (await world.job(job))["last_error"]
