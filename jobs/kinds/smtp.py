@@ -69,9 +69,7 @@ async def deliver(server: MailServer, envelope: Envelope, content: bytes, *, sec
     client = aiosmtplib.SMTP(
         hostname=server.host,
         use_tls=server.tls,
-        start_tls=server.starttls,
-        username=server.user,
-        password=server.password,
+        start_tls=False,
         local_hostname=envelope.sender.rpartition("@")[2],
         tls_context=_certificates(),
         timeout=seconds,
@@ -79,6 +77,8 @@ async def deliver(server: MailServer, envelope: Envelope, content: bytes, *, sec
     try:
         async with asyncio.timeout(seconds):
             client.sock = await _connected(server)
+            await client.connect()
+            await _log_in(client, server)
             refused = await _hand_in(client, envelope, content)
     except (TimeoutError, OSError, ValueError, aiosmtplib.SMTPException) as error:
         client.close()
@@ -112,10 +112,19 @@ async def _connected(server: MailServer) -> socket.socket:
     raise failed
 
 
+async def _log_in(client: "aiosmtplib.SMTP", server: MailServer) -> None:
+    await client.ehlo()
+    if client.supports_extension("starttls") and server.starttls is not False:
+        await client.starttls()
+    elif server.starttls:
+        raise NotConnected(f"{server.host} offers no encryption, which its URL asks for")
+    if server.user is not None:
+        await client.login(server.user, server.password or "")
+
+
 async def _hand_in(client: "aiosmtplib.SMTP", envelope: Envelope, content: bytes) -> Mapping[str, Said]:
     import aiosmtplib
 
-    await client.connect()
     await client.mail(envelope.sender)
     refused: dict[str, Said] = {}
     for recipient in envelope.recipients:
@@ -147,8 +156,6 @@ def _failure(error: Exception, envelope: Envelope, server: MailServer) -> Except
         return Unanswered(
             f"no answer in time from {server.host}" if late else f"the connection to {server.host} broke off"
         )
-    if isinstance(error, aiosmtplib.SMTPNotSupported):
-        return NotConnected(f"{server.host} offers no encryption or no login, which its URL asks for")
     return NotConnected(f"no connection in time to {server.host}" if late else f"no connection to {server.host}")
 
 
