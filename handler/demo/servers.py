@@ -52,7 +52,7 @@ class Server:
 @contextmanager
 def server(folder: Path, environ: dict[str, str]) -> Iterator[Server]:
     """Serve from that folder, ready when inside; ended when left."""
-    port, token = _free_port(), secrets.token_hex(32)
+    port, token = free_port(), secrets.token_hex(32)
     log = folder / f"server-{port}.log"
     with log.open("wb") as out:
         process = subprocess.Popen(  # noqa: S603 (our own interpreter, our own module)
@@ -76,7 +76,8 @@ def server(folder: Path, environ: dict[str, str]) -> Iterator[Server]:
             process.wait()
 
 
-def _free_port() -> int:
+def free_port() -> int:
+    """A port of the loopback that nobody has."""
     with socket.socket() as probe:
         probe.bind(("127.0.0.1", 0))
         port: int = probe.getsockname()[1]

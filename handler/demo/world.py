@@ -13,8 +13,10 @@ from typing import Any
 from aiosmtpd.controller import Controller
 from aiosmtpd.smtp import SMTP, Envelope, Session
 
+from crontick.handler.demo.servers import free_port
 
-@dataclass(slots=True)
+
+@dataclass  # no slots: aiosmtpd reads every member, and Python 3.11.2 fails on a slotted dataclass's __weakref__
 class MailSink:
     """Mails in the order of their arrival."""
 
@@ -34,11 +36,10 @@ class MailSink:
 @contextmanager
 def mail_sink() -> Iterator[MailSink]:
     """A real SMTP server on a free port of the loopback."""
-    sink = MailSink()
-    controller = Controller(sink, hostname="127.0.0.1", port=0)
+    sink = MailSink(port=free_port())
+    controller = Controller(sink, hostname="127.0.0.1", port=sink.port)
     controller.start()
     try:
-        sink.port = int(controller.server.sockets[0].getsockname()[1])  # type: ignore[union-attr]
         yield sink
     finally:
         controller.stop()
