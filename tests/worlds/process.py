@@ -42,6 +42,12 @@ class Child:
         except queue.Empty:
             raise AssertionError(f"the process said nothing within {seconds:g} s:\n{self.errors}") from None
 
+    def rest(self) -> list[str]:
+        """All other lines it printed, once it has ended."""
+        assert self._reader is not None
+        self._reader.join(10)
+        return [self._lines.get() for _ in range(self._lines.qsize())]
+
     def kill(self) -> None:
         """SIGKILL: no clean-up of its own."""
         self.process.kill()
