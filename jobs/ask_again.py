@@ -73,5 +73,7 @@ class AskAgain:
     def _segment(self, name: str, items: list[str]) -> Segment:
         reminder = self._reminders[name]
         bound = statement(query("bound_reminder"), {"statement_timeout_ms": str(int(SECONDS_PER_QUERY * 1000))})
-        text = query("list_wanted_items").wire.replace(b"    select * from user_query", reminder.numbered_query().encode(), 1)
+        text = query("list_wanted_items").wire.replace(
+            b"    select * from user_query", reminder.numbered_query().encode(), 1
+        )
         return [bound, (text, [encoded(reminder.window().total_seconds()), encoded(items)])]

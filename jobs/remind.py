@@ -58,7 +58,9 @@ class ComingUp(msgspec.Struct):
 def ask_for_items(reminder: Reminder) -> Segment:
     """A segment of its own: a query that is wrong, fails or sleeps hurts nobody else."""
     bound = statement(query("bound_reminder"), {"statement_timeout_ms": str(int(SECONDS_PER_QUERY * 1000))})
-    text = query("list_reminder_items").wire.replace(b"    select * from user_query", reminder.numbered_query().encode(), 1)
+    text = query("list_reminder_items").wire.replace(
+        b"    select * from user_query", reminder.numbered_query().encode(), 1
+    )
     values = (reminder.window().total_seconds(), reminder.name, ITEMS_PER_TICK + 1)
     return [bound, (text, [encoded(value) for value in values])]
 

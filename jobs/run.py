@@ -98,7 +98,9 @@ class Runner:
             case Permanent():
                 return Dead(self._text(ctx, error), _public(ctx, error), texts.fingerprint(error), error.status_code)
             case LeaseLost():
-                return Failed(self._text(ctx, error), "the lease was lost", self._retry_seconds(ctx), "crontick:lease-lost")
+                return Failed(
+                    self._text(ctx, error), "the lease was lost", self._retry_seconds(ctx), "crontick:lease-lost"
+                )
             case Retry():
                 return self._failed(ctx, error, retry_seconds=error.after_seconds, status_code=error.status_code)
         return self._failed(ctx, error)

@@ -19,7 +19,7 @@ def boom(payload: Any) -> None:
 async def waits(world: World, of: Any) -> list[float]:
     """The delays until death, each rounded down to the step that jitter was added to."""
     job = await of.enqueue(world.conn, {})
-    steps = []
+    steps: list[float] = []
     while True:
         await world.tick(of)
         if (await world.job(job))["status"] == "dead":
