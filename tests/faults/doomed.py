@@ -1,0 +1,105 @@
+"""Kinds that say what they are doing, and a process that runs one tick of them, to be killed at any of it."""
+
+import asyncio
+import os
+import signal
+import sys
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from typing import Any
+
+import msgspec
+
+from crontick.jobs import Context, kind
+
+GO_ON = signal.SIGUSR1
+"""Lets the functions that wait go on."""
+
+
+def say(what: str, ctx: Context) -> None:
+    print(what, ctx.job.id, flush=True)
+
+
+async def stop(where: str, ctx: Context) -> None:
+    """Say where, and wait there until told to go on."""
+    gone_on = asyncio.Event()
+    asyncio.get_running_loop().add_signal_handler(GO_ON, gone_on.set)
+    say(where, ctx)
+    await gone_on.wait()
+
+
+async def write(ctx: Context) -> None:
+    """One row for each run, in a transaction of its own."""
+    async with ctx.db() as conn:
+        await conn.execute("insert into ran (job, attempt) values (%s, %s)", (ctx.job.id, ctx.attempt))
+
+
+@kind("note")
+async def note(payload: dict[str, Any], ctx: Context) -> None:
+    await write(ctx)
+
+
+@kind("wait", timeout=60, needs=0)
+async def wait(payload: dict[str, Any], ctx: Context) -> None:
+    await write(ctx)
+    await stop("in", ctx)
+    say("out", ctx)
+
+
+@kind("poison", max_attempts=20)
+async def poison(payload: dict[str, Any], ctx: Context) -> None:
+    say("in", ctx)
+    os._exit(137)
+
+
+@kind("mail", marker="key")
+async def mail(payload: dict[str, Any], ctx: Context) -> None:
+    if payload.get("stop") == "before":
+        await stop("before", ctx)
+    async with ctx.once() as mark:
+        await write(ctx)
+        mark.provider = "smtp"
+        if payload.get("stop") == "sending":
+            await stop("sending", ctx)
+    if payload.get("stop") == "sent":
+        await stop("sent", ctx)
+
+
+@kind("pay", timeout=60, needs=0)
+async def pay(payload: dict[str, Any], ctx: Context) -> None:
+    """Its own row and its success are one transaction; waits on the one side of the commit or on the other."""
+    async with ctx.db() as conn:
+        async with conn.transaction():
+            await conn.execute("insert into ran (job, attempt) values (%s, %s)", (ctx.job.id, ctx.attempt))
+            await ctx.complete(conn, {"paid": True})
+            if payload.get("stop") == "uncommitted":
+                await stop("uncommitted", ctx)
+        if payload.get("stop") == "committed":
+            await stop("committed", ctx)
+
+
+@asynccontextmanager
+async def hesitate(ctx: Context) -> AsyncIterator[None]:
+    """Around every attempt: claimed, and not begun."""
+    await stop("claimed", ctx)
+    yield
+
+
+KINDS = (note, wait, poison, mail, pay)
+
+
+def main() -> None:
+    from crontick.jobs.process import run_tick
+    from crontick.jobs.request import TickRequest
+    from tests.faults.world import deployed
+
+    deployment = deployed(sys.argv[1], **msgspec.json.decode(sys.argv[2]))
+    asyncio.run(run_tick(deployment, TickRequest(trigger="doomed")))
+    print("ended", flush=True)
+
+
+if __name__ == "__main__":
+    # Run as a module, it would be a second copy of these kinds beside the imported one.
+    from tests.faults import doomed
+
+    doomed.main()
