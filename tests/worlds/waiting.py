@@ -4,7 +4,7 @@ import asyncio
 import inspect
 import time
 from collections.abc import Awaitable, Callable
-from typing import TypeVar
+from typing import TypeVar, overload
 
 T = TypeVar("T")
 
@@ -18,7 +18,11 @@ def until(fact: Callable[[], T], *, seconds: float = 10) -> T:
     return answer
 
 
-async def async_until(fact: Callable[[], T | Awaitable[T]], *, seconds: float = 10) -> T:
+@overload
+async def async_until(fact: Callable[[], Awaitable[T]], *, seconds: float = 10) -> T: ...
+@overload
+async def async_until(fact: Callable[[], T], *, seconds: float = 10) -> T: ...
+async def async_until(fact: Callable[[], object], *, seconds: float = 10) -> object:
     """The same, in an event loop that goes on turning; the fact may be async."""
     deadline = time.monotonic() + seconds
     while True:
