@@ -52,6 +52,7 @@ class Redactor:
 
 def _values(secret: str) -> Iterator[str]:
     yield secret
+    yield secret.removeprefix("whsec_")
     if "://" not in secret:
         return
     try:
@@ -74,6 +75,12 @@ def _forms(value: str) -> Iterator[str]:
     yield json.dumps(value)[1:-1]
     yield json.dumps(value, ensure_ascii=False)[1:-1]
     yield repr(value)[1:-1]
-    raw = value.encode("utf-8", "replace")
-    for encoded in (base64.b64encode(raw), base64.urlsafe_b64encode(raw)):
-        yield encoded.decode().rstrip("=")
+    yield from _in_base64(value.encode("utf-8", "replace"))
+
+
+def _in_base64(raw: bytes) -> Iterator[str]:
+    """As it stands in the base64 of a longer text, such as ``user:password``; without what neighbours have a part in."""
+    for before, foreign in ((0, 0), (1, 2), (2, 3)):
+        whole = (before + len(raw)) * 8 // 6
+        for encode in (base64.b64encode, base64.urlsafe_b64encode):
+            yield encode(bytes(before) + raw)[foreign:whole].decode()

@@ -2,6 +2,7 @@
 
 import hashlib
 import re
+from asyncio import CancelledError
 from collections.abc import Callable
 from typing import Final
 
@@ -9,7 +10,8 @@ __all__ = ["describe", "fingerprint", "storable"]
 
 # Patterns are texts, compiled when an error is first described: a cold tick without errors does not pay for them.
 _UNSTORABLE: Final = "[\x00\ud800-\udfff]"
-_URL: Final = r"[A-Za-z][A-Za-z0-9+.-]*://(?:[^\s/?#'\"<>]*@)?([^\s/?#'\"<>]*)[^\s'\"<>]*"
+_URL: Final = r"(?<![A-Za-z0-9+.-])[A-Za-z0-9+.-]+://(?:[^\s/?#'\"<>]*@)?([^\s/?#'\"<>]*)[^\s'\"<>]*"
+"""Begins where a word begins: looked for from every letter of it, a long text takes hours."""
 _UUID: Final = r"(?i)\b[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}\b"
 _HEX: Final = r"(?i)\b(?:0x)?(?:[0-9a-f]*\d[0-9a-f]*|[0-9a-f]{8,})\b"
 _NUMBER: Final = r"\d+"
@@ -49,6 +51,8 @@ _DSN_WORDS: Final = (
 _ROW: Final = r"\n(?:DETAIL|CONTEXT|HINT): |\n\[(?:SQL|parameters): "
 _CAUSES: Final = 3
 _UNREADABLE: Final = "(its text cannot be read)"
+_WHATEVER: Final = (Exception, SystemExit, CancelledError, GeneratorExit)
+"""What a ``__str__`` of somebody's may raise; recording a failure can never fail. Ctrl-C is nobody's ``__str__``."""
 
 
 def storable(text: object, *, limit: int) -> str:
@@ -59,7 +63,7 @@ def storable(text: object, *, limit: int) -> str:
     try:
         whole = text.decode("utf-8", "replace") if isinstance(text, bytes | bytearray) else _plain(text)
         return re.sub(_UNSTORABLE, "\ufffd", _shortened(whole, limit))
-    except (Exception, SystemExit):  # noqa: BLE001 (recording a failure can never fail, whatever an object's __str__ does)
+    except _WHATEVER:
         return _UNREADABLE[:limit]
 
 
@@ -71,7 +75,7 @@ def describe(error: BaseException) -> str:
     """
     try:
         return "; because of ".join(_chain(error))
-    except (Exception, SystemExit):  # noqa: BLE001 (as above)
+    except _WHATEVER:
         return _UNREADABLE
 
 
@@ -120,7 +124,7 @@ def _one(error: BaseException) -> str:
         message = tell(error)
         if isinstance(error, BaseExceptionGroup):
             message += ": " + ", ".join(_one(part) for part in error.exceptions[:_CAUSES])
-    except (Exception, SystemExit):  # noqa: BLE001 (__str__ of somebody's class may raise anything)
+    except _WHATEVER:
         message = _UNREADABLE
     return f"{name}: {message}" if message else name
 

@@ -31,6 +31,19 @@ def test_a_secret_is_found_in_every_form(form: str) -> None:
     assert form.strip('"').rstrip("=") not in Redactor([SECRET])(f"it said {form} again {form}")
 
 
+@pytest.mark.parametrize("before", ["", "u", "us", "usr", "\0user\0"])
+@pytest.mark.parametrize("after", ["", "a", "ab", "abc"])
+def test_a_secret_is_found_wherever_it_stands_in_a_text_in_base64(before: str, after: str) -> None:
+    whole = base64.b64encode(f"{before}topsecret{after}".encode()).decode()
+    said = Redactor(["topsecret"])(whole)
+    assert "[redacted]" in said
+    assert len(said.replace("[redacted]", "")) <= len(whole) - 10  # of the secret's 12 letters
+
+
+def test_a_signing_secret_is_found_without_its_prefix() -> None:
+    assert Redactor(["whsec_topsecret"])("topsecret, whsec_topsecret") == "[redacted], [redacted]"
+
+
 @pytest.mark.parametrize("text", [DSN, "password hunter2%2Fpw is wrong", "password hunter2/pw is wrong"])
 def test_the_password_in_a_url_is_a_secret_too(text: str) -> None:
     assert "hunter2" not in Redactor([DSN])(text)

@@ -1,6 +1,8 @@
 """Recording a failure can never fail, and never quotes what must not be quoted."""
 
+import time
 import uuid
+from asyncio import CancelledError
 
 import httpx
 import psycopg
@@ -46,7 +48,20 @@ def test_whatever_is_given_can_be_stored(given: object, stored: str) -> None:
     assert storable(given, limit=100) == stored
 
 
-@pytest.mark.parametrize("answer", [ValueError("no"), 7, None, b"x", SystemExit(3), MemoryError(), RecursionError()])
+@pytest.mark.parametrize(
+    "answer",
+    [
+        ValueError("no"),
+        7,
+        None,
+        b"x",
+        SystemExit(3),
+        MemoryError(),
+        RecursionError(),
+        CancelledError(),
+        GeneratorExit(),
+    ],
+)
 def test_an_object_that_cannot_be_read_is_told_to_be_so(answer: object) -> None:
     assert storable(_Nasty(answer), limit=100) == "(its text cannot be read)"
     assert describe(_Nasty(answer)) == "_Nasty: (its text cannot be read)"
@@ -104,6 +119,17 @@ def test_a_group_tells_its_parts() -> None:
 )
 def test_an_http_error_names_the_host_only(error: Exception, said: str) -> None:
     assert describe(error) == f"{type(error).__name__}: {said}"
+
+
+@pytest.mark.parametrize("text", ["x" * 200_000, "x." * 100_000, "a://" * 50_000, "a://b@" * 40_000, " " * 200_000])
+def test_a_long_text_of_an_http_error_does_not_hold_the_loop(text: str) -> None:
+    began = time.monotonic()
+    describe(httpx.ReadError(text))
+    assert time.monotonic() - began < 5
+
+
+def test_a_url_is_found_whatever_stands_before_it() -> None:
+    assert describe(httpx.ReadError("at-https://u:pw@crm.example/token")) == "ReadError: crm.example"
 
 
 @pytest.mark.parametrize(
