@@ -20,7 +20,7 @@ def settling(opening: int, endings: list[Ending], seats: Seats) -> list[Statemen
     told = [_told(ending) for ending in endings if not ending.plain]
     progress = [
         {"id": c.job.id, "claim": c.job.claim, "done": c.progress_made[0], "total": c.progress_made[1]}
-        for c in seats.progress()
+        for c in [*seats.progress(), *(ending.ctx for ending in endings)]
         if c.progress_made is not None
     ]
     if not endings and not progress:

@@ -21,6 +21,10 @@ declare
     v_endings crontick.ending [];
     v_count int;
 begin
+    if p_progress is not null then
+        perform crontick.write_progress(p_progress, v_now);
+    end if;
+
     -- Plain successes in one statement. The claim's own lock leaves xmax equal to xmin (or 0), so anything else means that
     -- somebody locked the row since: those go the careful way below. Reading xmax spares a row lock, and its WAL, a job.
     if cardinality(p_ids) > 0 then
@@ -75,9 +79,6 @@ begin
     end if;
     if cardinality(v_endings) > 0 then
         v_done := v_done || crontick.settle_endings(p_opening, v_endings, v_now);
-    end if;
-    if p_progress is not null then
-        perform crontick.write_progress(p_progress, v_now);
     end if;
 
     -- A claim's row goes when the last of its jobs is settled.
