@@ -23,7 +23,7 @@ SCRIPTS = Path(sys.executable).parent
 def served(environ: Mapping[str, str]) -> Iterator[str]:
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = str(probe.getsockname()[1])
-    command = [SCRIPTS / "uvicorn", "crontick.handler.asgi:app", "--port", port]
+    command = [str(SCRIPTS / "uvicorn"), "crontick.handler.asgi:app", "--port", port]
     with subprocess.Popen(command, env=environ) as server:
         try:
             url = f"http://127.0.0.1:{port}"

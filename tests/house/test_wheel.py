@@ -1,0 +1,42 @@
+"""The wheel has every file that is needed, and none that is not."""
+
+import shutil
+import subprocess
+import sys
+import zipfile
+from email.parser import Parser
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+FOLDERS = ("handler", "jobs", "sql")
+
+
+@pytest.fixture(scope="module")
+def wheel(tmp_path_factory: pytest.TempPathFactory) -> zipfile.ZipFile:
+    """Built from a copy: what an earlier build left would get into it."""
+    copy = tmp_path_factory.mktemp("source")
+    for name in ("pyproject.toml", "README.md", "LICENSE"):
+        shutil.copy(ROOT / name, copy)
+    for folder in FOLDERS:
+        shutil.copytree(ROOT / folder, copy / folder)
+    command = [sys.executable, "-m", "build", "--wheel", "--no-isolation", "--outdir", str(copy), str(copy)]
+    done = subprocess.run(command, check=False, capture_output=True, text=True)
+    assert done.returncode == 0, done.stdout + done.stderr
+    (path,) = copy.glob("*.whl")
+    return zipfile.ZipFile(path)
+
+
+def test_it_has_every_python_and_sql_file_and_says_that_it_is_typed(wheel: zipfile.ZipFile) -> None:
+    packed = {name for name in wheel.namelist() if ".dist-info/" not in name}
+    sources = {path for folder in FOLDERS for path in (ROOT / folder).rglob("*") if path.suffix in {".py", ".sql"}}
+    expected = {f"crontick/{path.relative_to(ROOT)}" for path in sources}
+    assert packed == expected | {f"crontick/{folder}/py.typed" for folder in FOLDERS}
+
+
+def test_its_metadata_name_the_licence_and_the_pythons(wheel: zipfile.ZipFile) -> None:
+    (name,) = (name for name in wheel.namelist() if name.endswith(".dist-info/METADATA"))
+    metadata = Parser().parsestr(wheel.read(name).decode())
+    assert (metadata["License-Expression"], metadata["Requires-Python"]) == ("Apache-2.0", ">=3.11")
+    assert any(name.endswith("licenses/LICENSE") for name in wheel.namelist())
