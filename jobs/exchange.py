@@ -1,5 +1,6 @@
 """The three trips of a tick: open, exchange, close; what is sent, and what the answers mean."""
 
+import asyncio
 import secrets
 from itertools import starmap
 from typing import Any, Final
@@ -27,6 +28,9 @@ __all__ = ["Exchanges"]
 _BOUND: Final = statement(query("bound_segment"), {"statement_timeout_ms": "10000"})
 _PLACE: Final = statement(query("place_groups"), {})
 _ASKS_AT_MOST: Final = 1000
+_VAIN_ASKS_AT_MOST: Final = 6
+_PAUSE_SECONDS: Final = (0.01, 0.3)
+"""What is held by somebody's transaction is asked for again after a pause, from the shorter to the longer."""
 _SUSPECTS_PER_TICK: Final = 20
 _DATA_ERRORS: Final = ("22", "23", "54", "CT")
 """SQLSTATE classes of an outcome that cannot be stored as it is: data, constraints, limits, our own refusals."""
@@ -49,6 +53,7 @@ class Exchanges:
         kept = deployment.config.retention
         self._retention = [kept.succeeded.total_seconds(), kept.dead.total_seconds(), kept.ticks.total_seconds()]
         self._asks = 0
+        self._asked_in_vain = 0
         self._parked = 0
         self._known_deployment = True
         self._unsettled: list[Ending] = []
@@ -106,6 +111,10 @@ class Exchanges:
 
     async def exchange(self, ended: list[Ending], seats: Seats) -> Batch:
         """Settle these and claim for the free seats; the last one closes the tick."""
+        if self._asked_in_vain and not ended and not seats.running:
+            least, most = _PAUSE_SECONDS
+            await asyncio.sleep(min(least * 2**self._asked_in_vain, most))
+        parked = self._parked
         endings = self._unsettled + ended
         try:
             batch = await self._settle(endings, seats)
@@ -115,6 +124,8 @@ class Exchanges:
             batch = await self._settle_apart(endings, seats)
         self._unsettled = [ending for ending in endings if ending.ctx.job.id in self._held]
         batch.settled = [ending for ending in endings if ending.ctx.job.id not in self._held]
+        moved = bool(batch.jobs or batch.settled or batch.reminders) or self._parked > parked
+        self._asked_in_vain = 0 if moved else self._asked_in_vain + 1
         return batch
 
     async def _settle_apart(self, endings: list[Ending], seats: Seats) -> Batch:
@@ -174,8 +185,8 @@ class Exchanges:
         batch = self._batch(rows, claim)
         batch.lost, batch.reminders = lost, reminders
         batch.completed = frozenset(e.ctx.job.id for e in endings if e.completed and e.ctx.job.id in done)
-        if self._held:
-            batch.closed = False
+        if self._held:  # until the deadline; then their leases run out, and a later tick rescues them
+            batch.closed = self._bounds.left <= 0 and not seats.running
         return batch
 
     def _prefix(self) -> list[Statement]:
@@ -241,7 +252,7 @@ class Exchanges:
             "claim": claim,
             "running": running,
             "stop_reason": stop or "empty",
-            "ask_again": free > 0 and self._asks < _ASKS_AT_MOST,
+            "ask_again": free > 0 and self._asks < _ASKS_AT_MOST and self._asked_in_vain < _VAIN_ASKS_AT_MOST,
             "parked": self._parked,
             "retention_seconds": self._retention,
         }

@@ -1,5 +1,7 @@
 """Rescue: a death is evidence against a job only if it ran alone (P5)."""
 
+from typing import Any
+
 from tests.faults import doomed
 from tests.faults.test_kills import killed_at
 from tests.faults.world import World
@@ -8,7 +10,7 @@ from tests.worlds.waiting import async_until
 NEIGHBOURS = 19
 
 
-async def died(world: World, **settings: object) -> None:
+async def died(world: World, **settings: Any) -> None:
     """One tick in another process, to its death by poison; then the leases end."""
     assert world.doomed(**settings).wait() == 137
     await world.later("2 minutes")
