@@ -56,7 +56,7 @@ class AskAgain:
             segments = [self._segment(name, sorted({i for n, i, _ in wishes if n == name})) for name in names]
             answers: dict[str, Any] = {}
             try:
-                for name, answer in zip(names, await self._link.tell(segments), strict=True):
+                for name, answer in zip(names, await self._link.tell(segments, ours=0), strict=True):
                     answers[name] = answer.error or {row[0]: as_moment(row[1]) for row in answer.rows[1]}
             except (psycopg.Error, OSError, TimeoutError, ValueError) as error:  # whoever asked must hear it
                 answers = dict.fromkeys(names, error)

@@ -94,7 +94,7 @@ class Exchanges:
             )
             return [
                 [_BOUND, opening, *self._claiming(claim, stop, running=0, suspects=True, repeat=repeat)],
-                *[ask_for_items(reminder) for reminder in reminders],
+                *[ask_for_items(reminder, among=len(reminders)) for reminder in reminders],
             ]
 
         answers = await self._link.ask(build, patience_seconds=patience_seconds)
@@ -102,10 +102,11 @@ class Exchanges:
         rows = answers[0].rows
         tick, ran, reason, self._known_deployment, rescued, late, warnings, opened_at = rows[1][0]
         opened = Opened(tick, ran, reason, rescued, late, warnings, opened_at)
-        batch = self._batch(rows[2:], claim)
         if ran:
             self._coming = await coming_up(self._deployment.reminders, reminders, answers[1:], opened.warnings)
             self._found = self._coming.found
+        batch = self._batch(rows[2:], claim)
+        if ran:
             batch.closed = batch.closed and not self._found and self._known_deployment
         return opened, batch
 

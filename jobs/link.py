@@ -34,8 +34,11 @@ class Link:
         self._turn = asyncio.Lock()
         self.trip_seconds = 0.0
 
-    async def ask(self, build: Build, *, patience_seconds: float | None = None) -> list[Answer]:
+    async def ask(self, build: Build, *, patience_seconds: float | None = None, ours: int = 1) -> list[Answer]:
         """Send what is built, and again on a new connection when the answer was lost, while time is left.
+
+        The first ``ours`` segments are crontick's own and sent again after a transient error; the others are a user's
+        queries, whose time-outs and errors are only told.
 
         Raises the last ``psycopg.OperationalError``, ``OSError`` or ``TimeoutError`` when the patience is over.
         """
@@ -51,18 +54,18 @@ class Link:
                 if _hopeless(error) or time.monotonic() + pause >= until:
                     raise
             else:
-                if not any(transient(answer.error) for answer in answers) or time.monotonic() + pause >= until:
+                if not any(transient(answer.error) for answer in answers[:ours]) or time.monotonic() + pause >= until:
                     return answers
             await asyncio.sleep(random.uniform(pause / 2, pause))  # noqa: S311 (no secret)
             pause = min(pause * 2, 1.0)
 
-    async def tell(self, segments: Sequence[Segment]) -> list[Answer]:
+    async def tell(self, segments: Sequence[Segment], *, ours: int = 1) -> list[Answer]:
         """``ask`` for what may be said twice without harm."""
 
         def build(*, repeat: bool) -> Sequence[Segment]:  # noqa: ARG001 (it makes no difference)
             return segments
 
-        return await self.ask(build)
+        return await self.ask(build, ours=ours)
 
     async def _trip(self, segments: Sequence[Segment], until: float) -> list[Answer]:
         if self._conn is None:

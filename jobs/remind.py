@@ -15,6 +15,8 @@ from crontick.sql.wire import Answer, Segment, encoded, statement
 __all__ = ["ComingUp", "Found", "ask_for_items", "coming_up"]
 
 _GENERATED_AT_MOST: Final = 1000
+_SECONDS_FOR_ALL: Final = 6.0
+"""For the queries of all reminders: well within what one trip may take."""
 
 
 class Found(msgspec.Struct, frozen=True):
@@ -55,9 +57,10 @@ class ComingUp(msgspec.Struct):
         )
 
 
-def ask_for_items(reminder: Reminder) -> Segment:
-    """A segment of its own: a query that is wrong, fails or sleeps hurts nobody else."""
-    bound = statement(query("bound_reminder"), {"statement_timeout_ms": str(int(SECONDS_PER_QUERY * 1000))})
+def ask_for_items(reminder: Reminder, *, among: int = 1) -> Segment:
+    """A segment of its own: a query that is wrong, fails or sleeps hurts nobody else. ``among`` so many share a time."""
+    seconds = min(SECONDS_PER_QUERY, _SECONDS_FOR_ALL / among)
+    bound = statement(query("bound_reminder"), {"statement_timeout_ms": str(int(seconds * 1000))})
     text = query("list_reminder_items").wire.replace(
         b"    select * from user_query", reminder.numbered_query().encode(), 1
     )

@@ -1,0 +1,286 @@
+"""Reminders: one for each item and moment, at its time, and never after the item (P23)."""
+
+import asyncio
+from collections.abc import AsyncIterator
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import pytest
+
+from crontick.jobs import Context, Item, Kind, kind, reminder
+from crontick.jobs.remind import ask_for_items
+from crontick.jobs.reminders import Reminder
+from tests.engine.conftest import World
+from tests.worlds.proxy import Proxy
+
+pytestmark = pytest.mark.anyio
+HOUR = timedelta(hours=1)
+DAY = timedelta(hours=24)
+BOOKINGS = "create table public.bookings (id int primary key, at timestamptz not null, cancelled boolean default false)"
+QUERY = """
+select b.id as item, b.at as item_at, jsonb_build_object('booking', b.id) as payload
+from public.bookings as b where not b.cancelled and b.at between :from and :to -- by the clock of :from
+"""
+
+
+def day_before(**changes: Any) -> Reminder:
+    """A reminder of bookings, a day ahead."""
+    told: dict[str, Any] = {"name": "day", "kind": "note", "lead": DAY, "late": DAY, "query": QUERY}
+    return Reminder(**{**told, **changes})
+
+
+def noting(sent: list[int], *, fail: int = 0) -> Kind[Any]:
+    """A kind that notes what it sends; a first attempt at ``fail`` fails."""
+
+    @kind("note")
+    async def note(payload: dict[str, int], ctx: Context) -> None:
+        if payload["booking"] == fail and ctx.attempt == 1:
+            raise ValueError
+        sent.append(payload["booking"])
+
+    return note
+
+
+@pytest.fixture
+async def bookings(world: World) -> None:
+    """A table of bookings, of which one reminder a day ahead is due; the deployment is known."""
+    await world.rows(BOOKINGS)
+    world.reminders = [day_before()]
+    await world.tick(noting([]))
+
+
+async def book(world: World, booking: int, hours: float) -> None:
+    await world.rows("insert into public.bookings values (%s, crontick.now() + %s * interval '1 hour')", booking, hours)
+
+
+@pytest.mark.usefixtures("bookings")
+async def test_one_reminder_a_day_ahead_however_often_the_tick_comes(world: World) -> None:
+    sent: list[int] = []
+    await book(world, 1, 30)
+    for _ in range(32):
+        await world.tick(noting(sent))
+        if not sent:
+            assert await world.one("select min(at) - crontick.now() >= interval '24 h' from public.bookings")
+        await world.later(3600)
+    assert sent == [1]
+
+
+@pytest.mark.usefixtures("bookings")
+async def test_it_goes_out_in_the_tick_that_finds_it_with_priority_ten_and_expires_with_its_window(
+    world: World,
+) -> None:
+    sent: list[int] = []
+    await book(world, 1, 20)
+    summary = await world.tick(noting(sent))
+    assert (summary.reminders["day"].fired, summary.succeeded, sent) == (1, 1, [1])
+    assert await world.rows("select priority, expires_at = b.at from crontick.jobs, public.bookings as b") == [
+        (10, True)
+    ]
+    assert await world.one("select reminders from crontick.ticks order by id desc limit 1") == 1
+
+
+@pytest.mark.usefixtures("bookings")
+async def test_beyond_its_late_window_it_is_skipped_and_counted_once(world: World) -> None:
+    sent: list[int] = []
+    world.reminders = [day_before(late=timedelta(hours=2))]
+    await book(world, 1, 21)
+    await book(world, 2, 23)
+    summary = await world.tick(noting(sent))
+    assert (summary.reminders["day"].fired, summary.reminders["day"].skipped_late, sent) == (1, 1, [2])
+    assert (await world.tick(noting(sent))).reminders == {}
+
+
+@pytest.mark.usefixtures("bookings")
+async def test_it_is_never_sent_after_the_item(world: World) -> None:
+    sent: list[int] = []
+    await book(world, 1, 1)
+    await world.tick(noting(sent, fail=1))
+    await world.later(3601)
+    await world.tick(noting(sent))
+    assert (sent, await world.counts()) == ([], {"cancelled": 1})
+
+
+@pytest.mark.usefixtures("bookings")
+async def test_overlapping_ticks_send_it_once(world: World) -> None:
+    sent: list[int] = []
+    for n in range(1, 21):
+        await book(world, n, 10)
+    note = noting(sent)
+    summaries = await asyncio.gather(*[world.tick(note) for _ in range(4)])
+    assert sorted(sent) == list(range(1, 21))
+    assert sum(summary.reminders["day"].fired for summary in summaries if summary.reminders) == 20
+
+
+@pytest.mark.usefixtures("bookings")
+async def test_another_lead_sends_nothing_twice(world: World) -> None:
+    sent: list[int] = []
+    await book(world, 1, 20)
+    await book(world, 2, 40)
+    await world.tick(noting(sent))
+    world.reminders = [day_before(lead=2 * DAY, late=2 * DAY)]
+    await world.tick(noting(sent))
+    assert sent == [1, 2]
+
+
+@pytest.mark.usefixtures("bookings")
+async def test_a_moved_item_is_reminded_of_again_at_its_new_time(world: World) -> None:
+    sent: list[int] = []
+    await book(world, 1, 20)
+    await world.tick(noting(sent))
+    await world.rows("update public.bookings set at = at + interval '2 days'")
+    await world.tick(noting(sent))
+    assert sent == [1]
+    await world.later(48 * 3600)
+    await world.tick(noting(sent))
+    assert sent == [1, 1]
+
+
+@pytest.mark.usefixtures("bookings")
+@pytest.mark.parametrize(
+    ("change", "said"),
+    [("delete from public.bookings", "gone"), ("update public.bookings set at = at + interval '3 h'", "moved")],
+)
+async def test_what_is_gone_or_moved_is_found_out_just_before_a_late_send(world: World, change: str, said: str) -> None:
+    sent: list[int] = []
+    await book(world, 1, 10)
+    await world.tick(noting(sent, fail=1))
+    await world.rows(change)
+    await world.later(100)
+    summary = await world.tick(noting(sent))
+    assert (summary.cancelled, sent.count(1)) == (1, 1 if said == "moved" else 0)
+    assert said in await world.one("select last_error from crontick.jobs where status = 'cancelled'")
+
+
+@pytest.mark.usefixtures("bookings")
+async def test_what_is_still_wanted_goes_out_late(world: World) -> None:
+    sent: list[int] = []
+    await book(world, 1, 10)
+    await world.tick(noting(sent, fail=1))
+    await world.later(100)
+    await world.tick(noting(sent))
+    assert sent == [1]
+
+
+@pytest.mark.usefixtures("bookings")
+async def test_a_dead_reminder_is_not_enqueued_again(world: World) -> None:
+    @kind("note", max_attempts=1)
+    async def note(payload: Any) -> None:
+        raise ValueError
+
+    await book(world, 1, 10)
+    await world.tick(note)
+    await world.tick(note)
+    assert await world.counts() == {"dead": 1}
+
+
+@pytest.mark.usefixtures("bookings")
+async def test_broken_and_slow_queries_are_warnings_and_stop_no_other(world: World) -> None:
+    sent: list[int] = []
+    slow = "select 1 as item, crontick.now() as item_at, null as payload from pg_sleep(20)"
+    world.reminders = [
+        day_before(name="broken", query="select 1/0 as item, now() as item_at, null as payload"),
+        day_before(
+            name="unwise", query="delete from public.bookings returning id as item, at as item_at, null as payload"
+        ),
+        day_before(name="zoneless", query="select 1 as item, timestamp '2026-12-01' as item_at, null as payload"),
+        day_before(name="sleepy", query=slow),
+        day_before(),
+    ]
+    await book(world, 1, 10)
+    job = await noting([]).enqueue(world.conn, {"booking": 7})
+    summary = await world.tick(noting(sent))
+    assert (sorted(sent), await world.status(job)) == ([1, 7], ["succeeded"])
+    warned = " ".join(summary.warnings)
+    assert [name in warned for name in ("broken", "unwise", "zoneless", "sleepy", "day")] == [True] * 4 + [False]
+    assert await world.one("select count(*) from public.bookings") == 1
+
+
+def test_many_reminders_share_the_time_of_one_trip() -> None:
+    assert [ask_for_items(day_before(), among=number)[0][1] for number in (1, 3, 30)] == [
+        [b"2000"],
+        [b"2000"],
+        [b"200"],
+    ]
+
+
+@pytest.mark.usefixtures("bookings")
+async def test_one_bad_item_does_not_stop_those_behind_it(world: World) -> None:
+    sent: list[int] = []
+    huge = "jsonb_build_object('booking', b.id, 'x', case when b.id = 0 then repeat('x', 70000) end)"
+    world.reminders = [day_before(query=QUERY.replace("jsonb_build_object('booking', b.id)", huge))]
+    for n in range(20):
+        await book(world, n, 10 + n * 0.01)
+
+    @kind("note")
+    async def note(payload: dict[str, Any]) -> None:
+        sent.append(payload["booking"])
+
+    summary = await world.tick(note)
+    assert sent == list(range(1, 20))
+    assert [(trouble.reminder, trouble.error) for trouble in summary.errors] == [
+        ("day", "1 items were refused at enqueue")
+    ]
+    await world.tick(note)
+    assert len(sent) == 19
+
+
+@pytest.mark.usefixtures("bookings")
+async def test_two_hundred_and_fifty_items_go_out_over_three_ticks_the_soonest_first(world: World) -> None:
+    sent: list[int] = []
+    await world.rows(
+        "insert into public.bookings select n, crontick.now() + interval '5 h' + n * interval '1 minute'"
+        " from generate_series(1, 250) as n"
+    )
+    summaries = [await world.tick(noting(sent)) for _ in range(4)]
+    assert [summary.more for summary in summaries] == [True, True, False, False]
+    assert [summary.succeeded for summary in summaries] == [100, 100, 50, 0]
+    assert sorted(sent[:100]) == list(range(1, 101))
+    assert sorted(sent) == list(range(1, 251))
+
+
+@pytest.mark.usefixtures("bookings")
+async def test_the_next_item_s_time_is_part_of_when_the_next_tick_is_needed(world: World) -> None:
+    await book(world, 1, 30)
+    summary = await world.tick(noting([]))
+    assert summary.next_due_at == await world.one("select at - interval '24 h' from public.bookings")
+    await noting([]).enqueue(world.conn, {"booking": 1}, run_at=60)
+    assert (await world.tick(noting([]))).next_due_at == await world.one("select run_at from crontick.jobs")
+
+
+@pytest.mark.usefixtures("bookings")
+async def test_an_async_generator_reminds_too(world: World) -> None:
+    @reminder("gen", kind="note", lead=HOUR)
+    async def gen(start: datetime, end: datetime) -> AsyncIterator[Item]:
+        assert end - start == HOUR + DAY
+        yield Item(item="7", item_at=moment, payload={"booking": 7})
+        yield Item(item="8", item_at=moment, payload={"booking": 8})
+        yield Item(item="9", item_at=moment + 2 * HOUR, payload={"booking": 9})
+
+    @reminder("bad", kind="note", lead=HOUR)
+    async def bad(start: datetime, end: datetime) -> AsyncIterator[Item]:
+        raise OSError("the calendar is down")
+        yield
+
+    sent: list[int] = []
+    moment = datetime.now(UTC) + timedelta(minutes=30)
+    world.reminders = [bad, gen]
+    summary = await world.tick(noting(sent))
+    await world.tick(noting(sent))
+    assert (sorted(sent), summary.next_due_at) == ([7, 8], moment + HOUR)
+    assert any("reminder bad: its generator failed (OSError)" in warning for warning in summary.warnings)
+
+
+@pytest.mark.usefixtures("bookings")
+async def test_a_tick_with_nothing_to_remind_of_is_quiet(world: World) -> None:
+    summary = await world.tick(noting([]))
+    assert (summary.reminders, summary.errors, summary.claimed, summary.stop_reason) == ({}, [], 0, "empty")
+
+
+@pytest.mark.usefixtures("bookings")
+async def test_a_reminder_that_enqueued_something_adds_one_round_trip(world: World, proxy: Proxy) -> None:
+    await world.tick(noting([]), url=proxy.url)
+    assert proxy.round_trips == 1
+    await book(world, 1, 10)
+    proxy.round_trips = 0
+    await world.tick(noting([]), url=proxy.url)
+    assert proxy.round_trips == 3
