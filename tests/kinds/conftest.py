@@ -28,8 +28,8 @@ class Deployed:
     async def enqueue(self, kind: Kind[Any], payload: object, **options: Any) -> int:
         return await kind.enqueue(self.conn, payload, **options)
 
-    async def tick(self) -> Summary:
-        return await run_tick(self.deployment, TickRequest())
+    async def tick(self, request: TickRequest | None = None) -> Summary:
+        return await run_tick(self.deployment, request or TickRequest())
 
     async def job(self, job: int) -> dict[str, Any]:
         """The job as the views show it."""

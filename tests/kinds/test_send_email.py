@@ -9,10 +9,13 @@ import pytest
 
 from crontick.jobs.kinds.addresses import Address
 from crontick.jobs.kinds.send_email import SendEmail, send_email
+from crontick.jobs.request import TickRequest
 from tests.kinds.conftest import Deployed
+from tests.kinds.smtp_script import SILENCE, scripted
 from tests.worlds.smtp_sink import CUT, SmtpSink, smtp_sink
 
 Deploy = Callable[[str], Deployed]
+ACCEPTED = ("220 here", "250 sink", "250 OK", "250 OK")
 HI = SendEmail(to="ann@example.com", subject="Hi", text="Hello")
 
 
@@ -162,6 +165,22 @@ async def test_one_that_is_cut_off_before_it_is_not(deployed: Deployed, sink: Sm
     await deployed.tick()
     assert (await deployed.job(job))["status"] == "failed"
     assert await marker(deployed) is None
+
+
+@pytest.mark.parametrize(
+    ("replies", "status", "kept"),
+    [(("220 here", SILENCE), "queued", None), ((*ACCEPTED, "354 go on", SILENCE), "dead", "in_doubt")],
+)
+async def test_when_the_ticks_time_ends_only_a_content_that_went_off_is_in_doubt(
+    deploy: Deploy, monkeypatch: pytest.MonkeyPatch, replies: tuple[str, ...], status: str, kept: str | None
+) -> None:
+    deployed = deploy('[email]\nurl_env = "SMTP_URL"\nfrom = "hi@acme.example"\n[kinds.send_email]\nneeds = 1\n')
+    async with scripted(*replies) as server:
+        monkeypatch.setenv("SMTP_URL", f"smtp://127.0.0.1:{server.port}")
+        job = await deployed.enqueue(send_email, HI)
+        await deployed.tick(TickRequest(budget_seconds=3))
+    found, marked = await deployed.job(job), await marker(deployed)
+    assert (found["status"], marked and marked[1]) == (status, kept)
 
 
 async def test_whoever_is_greylisted_beside_others_gets_a_mail_of_his_own_later(

@@ -3,9 +3,6 @@
 import asyncio
 import ssl
 import time
-from collections.abc import AsyncIterator, Sequence
-from contextlib import asynccontextmanager
-from dataclasses import dataclass, field
 
 import pytest
 import trustme
@@ -14,45 +11,7 @@ from crontick.jobs.kinds import smtp
 from crontick.jobs.kinds.smtp import Envelope, Said, deliver
 from crontick.jobs.kinds.smtp_url import SmtpUrlError, mail_server
 from crontick.jobs.outbound import NotConnected, Unanswered
-
-SILENCE = ""
-
-
-@dataclass(slots=True)
-class Scripted:
-    """Answers each line with the next reply, whatever was said; silence after the last one."""
-
-    replies: Sequence[str]
-    port: int = 0
-    heard: list[str] = field(default_factory=list)
-
-    async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
-        try:
-            for reply in self.replies:
-                if reply == SILENCE:
-                    await reader.read()
-                    break
-                writer.write(reply.encode() + b"\r\n")
-                await writer.drain()
-                while line := await reader.readline():
-                    self.heard.append(line.decode().rstrip())
-                    if not reply.startswith("354") or self.heard[-1] == ".":
-                        break
-        except ConnectionError:
-            pass
-        finally:
-            writer.close()
-
-
-@asynccontextmanager
-async def scripted(*replies: str) -> AsyncIterator[Scripted]:
-    made = Scripted(replies)
-    server = await asyncio.start_server(made.serve, "127.0.0.1", 0)
-    made.port = server.sockets[0].getsockname()[1]
-    try:
-        yield made
-    finally:
-        server.close()
+from tests.kinds.smtp_script import SILENCE, Scripted, scripted
 
 
 def envelope() -> Envelope:
