@@ -3,13 +3,14 @@
 import platform
 import sys
 from typing import Final
+from urllib.parse import urlsplit, urlunsplit
 
 import psycopg
 
 from crontick.sql.embedded import postgres
 from crontick.sql.migrate import migrate
 from tests.bench.cold import cold_ticks
-from tests.bench.drain import Drained, drain_both
+from tests.bench.drain import Drained, drain_in_turns
 from tests.bench.rows import surround
 
 _JOBS: Final = 20_000
@@ -28,10 +29,15 @@ def main() -> int:
     with postgres(settings=_SETTINGS) as url:
         migrate(url, environment="test")
         cold = cold_ticks(url, rounds=15)
-        alone = {batch: drain_both(url, jobs=_JOBS, batch=batch, rounds=_ROUNDS) for batch in _FLOOR_RATIO}
         with psycopg.connect(url, autocommit=True) as conn:
+            conn.execute("create database crowded")
+        crowded = urlunsplit(urlsplit(url)._replace(path="/crowded"))
+        migrate(crowded, environment="test")
+        with psycopg.connect(crowded, autocommit=True) as conn:
             surround(conn)
-        among = {batch: drain_both(url, jobs=_JOBS, batch=batch, rounds=_ROUNDS) for batch in _FLOOR_RATIO}
+        alone, among = {}, {}
+        for batch in _FLOOR_RATIO:
+            alone[batch], among[batch] = drain_in_turns((url, crowded), jobs=_JOBS, batch=batch, rounds=_ROUNDS)
     for batch, least in _FLOOR_RATIO.items():
         for name, (floor, ours) in (("alone", alone[batch]), ("among 1.4 million rows", among[batch])):
             missed += _told(f"{batch} a batch, {name}", floor, ours, least)

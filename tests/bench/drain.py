@@ -2,9 +2,10 @@
 
 import asyncio
 import dataclasses
+import functools
 import statistics
 import time
-from collections.abc import Callable, Coroutine
+from collections.abc import Callable, Coroutine, Sequence
 from typing import Any, Final
 
 import psycopg
@@ -23,7 +24,7 @@ from crontick.jobs.tick import tick
 from tests.bench import floor
 from tests.bench.rows import fill
 
-__all__ = ["Drained", "drain_both"]
+__all__ = ["Drained", "drain_in_turns"]
 
 _BUDGET_SECONDS: Final = 600.0
 
@@ -41,21 +42,17 @@ class Drained:
     wal_bytes_per_job: float
 
 
-def drain_both(url: str, *, jobs: int, batch: int, rounds: int) -> tuple[Drained, Drained]:
-    """The floor and crontick, in turns, each from the same number of due jobs."""
-    settings = Settings(database_url=url, environment="test", concurrency=batch)
-    deployment = load_deployment(settings, kinds=[noop])
-    ways: list[Callable[[], Coroutine[Any, Any, int]]] = [
-        lambda: floor.drain(url, batch),
-        lambda: _drain(deployment, url, batch),
-    ]
-    measured: list[list[Drained]] = [[], []]
-    with psycopg.connect(url, autocommit=True) as conn:
-        for _ in range(rounds):
-            for way, results in zip(ways, measured, strict=True):
-                results.append(_measure(conn, way, jobs))
-    floors, ours = (_median(results) for results in measured)
-    return floors, ours
+def drain_in_turns(urls: Sequence[str], *, jobs: int, batch: int, rounds: int) -> list[tuple[Drained, Drained]]:
+    """For each database the floor and crontick, all in turns, each from the same number of due jobs."""
+    measured: list[tuple[list[Drained], list[Drained]]] = [([], []) for _ in urls]
+    for _ in range(rounds):
+        for url, (floors, ours) in zip(urls, measured, strict=True):
+            settings = Settings(database_url=url, environment="test", concurrency=batch)
+            deployment = load_deployment(settings, kinds=[noop])
+            with psycopg.connect(url, autocommit=True) as conn:
+                floors.append(_measure(conn, functools.partial(floor.drain, url, batch), jobs))
+                ours.append(_measure(conn, functools.partial(_drain, deployment, url, batch), jobs))
+    return [(_median(floors), _median(ours)) for floors, ours in measured]
 
 
 def _measure(conn: psycopg.Connection[Any], way: Callable[[], Coroutine[Any, Any, int]], jobs: int) -> Drained:

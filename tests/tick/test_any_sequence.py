@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
 
 KNOWN = ["plain", "other"]
-TABLES = "unfinished_jobs finished_jobs claims attempts markers group_calls unique_keys cancel_requests pauses ticks audit_log"
+TABLES = """unfinished_jobs finished_jobs claims attempts markers group_calls unique_keys cancel_requests pauses
+ticks audit_log"""
 
 
 class Jobs(RuleBasedStateMachine):
