@@ -13,6 +13,7 @@ from crontick.jobs.job import Job
 from crontick.jobs.once import Once
 from crontick.jobs.outcomes import Mark
 from crontick.jobs.payload import PAYLOAD_BYTES, PayloadError, encode_json
+from crontick.jobs.secrets import read_secret
 from crontick.jobs.signals import LeaseLost
 from crontick.sql import query
 
@@ -182,9 +183,12 @@ class Context:
         self.progress_made = (int(done), None if total is None else int(total))
 
     def secret(self, name: str) -> str:
-        """The environment variable that the configuration names (``…_env``). Raises ``LookupError`` naming it."""
-        value = os.environ.get(name)
-        if not value:
+        """The secret that the configuration names (``…_env``), also by ``…_FROM``. Raises ``LookupError`` naming it."""
+        try:
+            value = read_secret(os.environ, name)
+        except ValueError as error:
+            raise LookupError(str(error)) from None
+        if value is None:
             raise LookupError(f"{name} is not set, and crontick.toml names it")
         return value
 

@@ -14,6 +14,7 @@ from crontick.jobs.kind import Kind
 from crontick.jobs.kinds import shipped
 from crontick.jobs.redact import Redactor
 from crontick.jobs.reminders import Reminder
+from crontick.jobs.secrets import read_secret, tokens
 from crontick.jobs.sections import Config, Exponential, KindSettings
 from crontick.jobs.settings import Settings
 from crontick.sql import VERSION
@@ -82,6 +83,8 @@ def load_deployment(
     config = _config(settings, found)
     for name, said in config.kinds.items():
         found[name] = _overridden(found[name], said)
+    if config.email is not None:
+        found["send_email"] = msgspec.structs.replace(found["send_email"], in_doubt=config.email.in_doubt)
     remind += [Reminder.from_settings(section) for section in config.reminder]
     _check_reminders(remind, found)
     return Deployment(
@@ -168,9 +171,18 @@ def _secrets(settings: Settings, config: Config) -> list[str]:
     named = [config.email.url_env] if config.email is not None and config.email.url_env else []
     for endpoint in config.webhook_endpoint:
         named += list(endpoint.secret_names)
-    values = [os.environ.get(name, "") for name in named]
+    values = [value for name in named for value in _values(name)]
     urls = [url for url in (settings.database_url, settings.migrate_url) if url]
     return [*settings.cron_secrets, *settings.admin_secrets, *settings.enqueue_secrets, *values, *urls]
+
+
+def _values(name: str) -> tuple[str, ...]:
+    """What that variable holds, whole and apart; one that cannot be read is told when it is used."""
+    try:
+        value = read_secret(os.environ, name) or ""
+    except ValueError:
+        return ()
+    return (value, *tokens(value))
 
 
 def _hash(kinds: Mapping[str, Kind[Any]], reminders: list[Reminder], config: Config) -> str:

@@ -79,7 +79,7 @@ def _forms(value: str) -> Iterator[str]:
 
 
 def _in_base64(raw: bytes) -> Iterator[str]:
-    """As it stands in the base64 of a longer text, such as ``user:password``; without what neighbours have a part in."""
+    """As it stands in the base64 of a longer text (``user:password``), without what neighbours have a part in."""
     for before, foreign in ((0, 0), (1, 2), (2, 3)):
         whole = (before + len(raw)) * 8 // 6
         for encode in (base64.b64encode, base64.urlsafe_b64encode):

@@ -15,6 +15,7 @@ from crontick.jobs.context import Context
 from crontick.jobs.kind import kind
 from crontick.jobs.kinds.signature import SecretError, signature
 from crontick.jobs.outbound import NotConnected, Unanswered, retry_after_seconds, send
+from crontick.jobs.secrets import tokens
 from crontick.jobs.signals import Permanent, Retry
 
 __all__ = ["DeliverWebhook", "deliver_webhook"]
@@ -51,10 +52,11 @@ class DeliverWebhook(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw
     max_attempts=8,
     backoff=[MINUTE, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 24 * HOUR],
 )
-async def deliver_webhook(payload: DeliverWebhook, ctx: Context) -> None:
-    """POST the body. 2xx: delivered; 408, 425, 429, 3xx, 5xx and no answer: again later; other 4xx: dead.
+async def deliver_webhook(payload: DeliverWebhook, ctx: Context) -> dict[str, Any]:
+    """POST the body. 2xx: delivered; 408, 425, 429, 5xx and no answer: again later; 3xx and other 4xx: dead.
 
-    A retry has the same ``webhook-id``, for the receiver may have acted on what it did not answer.
+    A retry has the same ``webhook-id``, for the receiver may have acted on what it did not answer. The result has the
+    answer's status code and the seconds that it took.
     """
     url, secrets = _target(payload, ctx)
     body = json.dumps(payload.body, ensure_ascii=False, separators=(",", ":")).encode()
@@ -66,11 +68,13 @@ async def deliver_webhook(payload: DeliverWebhook, ctx: Context) -> None:
         except SecretError as error:
             raise Retry(f"a signing secret of {payload.endpoint} {error}") from None
     seconds = max(ctx.kind.timeout_seconds - _OUR_SHARE, _OUR_SHARE)
+    began = time.monotonic()
     try:
         answer = await send(ctx.http, url, content=body, headers=headers, seconds=seconds)
     except (NotConnected, Unanswered) as error:
         raise Retry(str(error)) from None
     _judge(answer.status, retry_after_seconds(answer.headers, datetime.now(UTC)), urlsplit(url).hostname or "", ctx)
+    return {"status_code": answer.status, "seconds": round(time.monotonic() - began, 3)}
 
 
 def _target(payload: DeliverWebhook, ctx: Context) -> tuple[str, Sequence[str]]:
@@ -82,7 +86,8 @@ def _target(payload: DeliverWebhook, ctx: Context) -> tuple[str, Sequence[str]]:
         if endpoint is None:
             raise Retry(f"crontick.toml has no [[webhook_endpoint]] named {payload.endpoint}")
         try:
-            url, secrets = endpoint.url, [ctx.secret(name) for name in endpoint.secret_names]
+            url = endpoint.url
+            secrets = [one for name in endpoint.secret_names for one in tokens(ctx.secret(name))]
         except LookupError as error:
             raise Retry(str(error.args[0])) from None
     if not url.lower().startswith("https://") and not _named(url, ctx):
@@ -104,6 +109,8 @@ def _judge(status: int, asked_seconds: float | None, host: str, ctx: Context) ->
     said = f"{status} from {host}"
     if status == 410:
         raise Permanent(f"{said}: it wants no more of these", status_code=status)
+    if 300 <= status < 400:
+        raise Permanent(f"{said}: a redirect is not followed, write the URL that it leads to", status_code=status)
     if 400 <= status < 500 and status not in _LATER:
         raise Permanent(said, status_code=status)
     after = None

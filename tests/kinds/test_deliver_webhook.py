@@ -4,6 +4,7 @@ import base64
 import json
 from collections.abc import Callable, Iterator
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -47,6 +48,54 @@ async def test_a_delivery_carries_a_signature_that_the_receiver_can_check(deploy
     for secret in (OLD, NEW):
         assert Webhook(secret).verify(request.body, request.headers) == {"b": "Zoë", "a": [1, 2.5]}
     assert request.body.decode() == json.dumps({"a": [1, 2.5], "b": "Zoë"}, ensure_ascii=False, separators=(",", ":"))
+
+
+async def test_the_result_is_the_status_code_and_how_long_it_took(deploy: Deploy, crm: HttpReceiver) -> None:
+    crm.answers.append(Answer(202))
+    deployed = deploy(ALLOW)
+    job = await deployed.enqueue(deliver_webhook, DeliverWebhook(url=crm.url, body={}))
+    await deployed.tick()
+    result = (await deployed.job(job))["result"]
+    assert result == {"status_code": 202, "seconds": result["seconds"]}
+    assert 0 <= result["seconds"] < 8
+
+
+async def test_a_secret_may_hold_several_values_and_stand_in_a_file(
+    deploy: Deploy, crm: HttpReceiver, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    (tmp_path / "crm").write_text(f"{NEW}, {OLD}\n")
+    monkeypatch.delenv("CRM_SECRET")
+    monkeypatch.setenv("CRM_SECRET_FROM", f"file:{tmp_path}/crm")
+    deployed = deploy(endpoint(crm))
+    await deployed.enqueue(deliver_webhook, DeliverWebhook(endpoint="crm", body={}))
+    await deployed.tick()
+    [request] = crm.requests
+    for secret in (OLD, NEW):
+        Webhook(secret).verify(request.body, request.headers)
+    assert deployed.deployment.redact(f"{NEW} {OLD}") == "[redacted] [redacted]"
+
+
+async def test_a_secret_whose_file_is_missing_says_so(
+    deploy: Deploy, crm: HttpReceiver, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.delenv("CRM_SECRET")
+    monkeypatch.setenv("CRM_SECRET_FROM", f"file:{tmp_path}/none")
+    deployed = deploy(endpoint(crm))
+    job = await deployed.enqueue(deliver_webhook, DeliverWebhook(endpoint="crm", body={}))
+    await deployed.tick()
+    [attempt] = await deployed.attempts(job)
+    assert "CRM_SECRET_FROM" in attempt["error"]
+    assert crm.requests == []
+
+
+async def test_a_redirect_is_dead_and_says_what_to_write(deploy: Deploy, crm: HttpReceiver) -> None:
+    crm.answers.append(Answer(301, headers={"location": f"{crm.url}/elsewhere"}))
+    deployed = deploy(ALLOW)
+    job = await deployed.enqueue(deliver_webhook, DeliverWebhook(url=crm.url, body={}))
+    summary = await deployed.tick()
+    found = await deployed.job(job)
+    assert (found["status"], found["last_status_code"], len(crm.requests)) == ("dead", 301, 1)
+    assert summary.as_dict()["errors"][0]["error"].startswith("301 from 127.0.0.1: a redirect is not followed")
 
 
 async def test_a_retry_has_the_same_id_and_a_new_timestamp(deploy: Deploy, crm: HttpReceiver) -> None:
