@@ -56,7 +56,7 @@ class Exchanges:
         self._asked_in_vain = 0
         self._parked = 0
         self._known_deployment = True
-        self._unsettled: list[Ending] = []
+        self.unsettled: list[Ending] = []
         self._held: set[int] = set()
         self._found: list[Found] = []
         self._coming = ComingUp()
@@ -116,14 +116,14 @@ class Exchanges:
             least, most = _PAUSE_SECONDS
             await asyncio.sleep(min(least * 2**self._asked_in_vain, most))
         parked = self._parked
-        endings = self._unsettled + ended
+        self.unsettled = endings = self.unsettled + ended
         try:
             batch = await self._settle(endings, seats)
         except psycopg.Error as error:
             if not (error.sqlstate or "").startswith(_DATA_ERRORS) or not endings:
                 raise
             batch = await self._settle_apart(endings, seats)
-        self._unsettled = [ending for ending in endings if ending.ctx.job.id in self._held]
+        self.unsettled = [ending for ending in endings if ending.ctx.job.id in self._held]
         batch.settled = [ending for ending in endings if ending.ctx.job.id not in self._held]
         moved = bool(batch.jobs or batch.settled or batch.reminders) or self._parked > parked
         self._asked_in_vain = 0 if moved else self._asked_in_vain + 1
@@ -152,7 +152,7 @@ class Exchanges:
         claim = secrets.randbits(63)
         stop = self._stop_reason() if claim_too else "budget"
         running = seats.running if claim_too else max(seats.running, 1)
-        free = not seats.suspect and not (self._unsettled and stop)
+        free = not seats.suspect
         prefix = self._prefix()
         settled_by = settling(self._opening, endings, seats)
 

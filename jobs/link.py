@@ -14,6 +14,8 @@ from crontick.sql.wire import Answer, Segment, trip
 __all__ = ["Link", "transient"]
 
 _TRIP_SECONDS: Final = 15.0
+_AT_LEAST_SECONDS: Final = 0.5
+"""What an exchange is given past the deadline: how attempts ended is worth writing down while the lease holds."""
 _TRANSIENT: Final = frozenset({"40001", "40P01", "55P03", "57014", "25P02"})
 """Serialisation failure, deadlock, lock and statement time-outs: rolled back whole, and as good as not sent (P2)."""
 
@@ -42,7 +44,9 @@ class Link:
 
         Raises the last ``psycopg.OperationalError``, ``OSError`` or ``TimeoutError`` when the patience is over.
         """
-        until = time.monotonic() + (self._left() if patience_seconds is None else patience_seconds)
+        until = time.monotonic() + (
+            max(self._left(), _AT_LEAST_SECONDS) if patience_seconds is None else patience_seconds
+        )
         repeat, pause = False, 0.05
         while True:
             try:

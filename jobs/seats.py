@@ -96,8 +96,8 @@ class Seats:
         endings, self._ended, self._urgent = self._ended, [], False
         return endings
 
-    async def close(self) -> None:
-        """No attempt is left behind: what still runs is cancelled and given a moment."""
+    async def close(self) -> list[Ending]:
+        """No attempt is left behind: what still runs is cancelled and given a moment. Returns what nobody fetched."""
         self._deadline.cancel()
         if self._timer is not None:
             self._timer.cancel()
@@ -105,6 +105,7 @@ class Seats:
             for task in left:
                 task.cancel()
             await asyncio.wait(left, timeout=GRACE_SECONDS)
+        return self._ended
 
     async def _live(self, attempt: _Attempt) -> None:
         ending = await self._runner.run(attempt.ctx)

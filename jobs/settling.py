@@ -1,6 +1,7 @@
 """Endings as the statement that settles them: plain successes as two arrays, all others as JSON."""
 
-from typing import Any
+import logging
+from typing import Any, Final
 
 import msgspec
 import psycopg
@@ -11,7 +12,9 @@ from crontick.jobs.seats import Seats
 from crontick.sql import query
 from crontick.sql.wire import Statement, statement
 
-__all__ = ["bare", "settling"]
+__all__ = ["bare", "log_unrecorded", "settling"]
+
+_LOG: Final = logging.getLogger("crontick.tick")
 
 
 def settling(opening: int, endings: list[Ending], seats: Seats) -> list[Statement]:
@@ -91,3 +94,14 @@ def bare(ending: Ending, error: psycopg.Error) -> Ending:
         case other:
             outcome = other
     return Ending(ending.ctx, outcome, ending.marks, ending.completed)
+
+
+def log_unrecorded(endings: list[Ending]) -> None:
+    """The last trace of what was sent by attempts that could not be settled: their markers will be in doubt (P21)."""
+    for ending in endings:
+        for mark in ending.marks:
+            if mark.state == "sent":
+                _LOG.error(
+                    "sent, not recorded: job %s, kind %s, key %s, provider %s, message id %s",
+                    *(ending.ctx.job.id, mark.kind, mark.key, mark.provider, mark.message_id),
+                )

@@ -6,6 +6,7 @@ from crontick.jobs.count import closed, count, opened
 from crontick.jobs.exchange import Exchanges
 from crontick.jobs.seats import Seats
 from crontick.jobs.services import TickServices
+from crontick.jobs.settling import log_unrecorded
 from crontick.jobs.summary import Summary
 
 __all__ = ["tick"]
@@ -29,5 +30,5 @@ async def tick(exchanges: Exchanges, services: TickServices, bounds: Bounds, cal
             batch = await exchanges.exchange(ended, seats)
             count(summary, batch)
     finally:
-        await seats.close()
+        log_unrecorded(exchanges.unsettled + await seats.close())
     return closed(summary, batch, bounds, seats, exchanges.claimed)

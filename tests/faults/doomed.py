@@ -10,7 +10,7 @@ from typing import Any
 
 import msgspec
 
-from crontick.jobs import Context, kind
+from crontick.jobs import Context, LeaseLost, kind
 
 GO_ON = signal.SIGUSR1
 """Lets the functions that wait go on."""
@@ -78,6 +78,30 @@ async def pay(payload: dict[str, Any], ctx: Context) -> None:
             await stop("committed", ctx)
 
 
+@kind("late", timeout=60, needs=0)
+async def late(payload: dict[str, Any], ctx: Context) -> None:
+    """Blocks its loop until told to go on, tries every door, and says which of them were shut."""
+    await write(ctx)
+    signal.pthread_sigmask(signal.SIG_BLOCK, {GO_ON})
+    say("in", ctx)
+    signal.sigwait({GO_ON})
+    doors = {
+        "once": lambda: ctx.once("k").__aenter__(),
+        "http": lambda: ctx.http,
+        "db": ctx.db,
+        "complete": lambda: ctx.complete(None),
+        "enqueue": lambda: ctx.enqueue(note, {}),
+    }
+    for name, door in doors.items():
+        try:
+            opened = door()
+            if name == "once":
+                await opened
+            say(f"{name} is open", ctx)
+        except LeaseLost:
+            say(f"{name} is shut", ctx)
+
+
 @asynccontextmanager
 async def hesitate(ctx: Context) -> AsyncIterator[None]:
     """Around every attempt: claimed, and not begun."""
@@ -85,17 +109,20 @@ async def hesitate(ctx: Context) -> AsyncIterator[None]:
     yield
 
 
-KINDS = (note, wait, poison, mail, pay)
+KINDS = (note, wait, poison, mail, pay, late)
 
 
 def main() -> None:
+    from crontick.jobs import bounds
     from crontick.jobs.process import run_tick
     from crontick.jobs.request import TickRequest
+    from crontick.jobs.summary import COUNTS
     from tests.faults.world import deployed
 
-    deployment = deployed(sys.argv[1], **msgspec.json.decode(sys.argv[2]))
-    asyncio.run(run_tick(deployment, TickRequest(trigger="doomed")))
-    print("ended", flush=True)
+    told = msgspec.json.decode(sys.argv[2])
+    bounds._LEASE_BEYOND_DEADLINE = told.pop("lease_beyond_deadline", 15.0)
+    summary = asyncio.run(run_tick(deployed(sys.argv[1], **told), TickRequest(trigger="doomed")))
+    print("ended", *(f"{name}={getattr(summary, name)}" for name in COUNTS if getattr(summary, name)), flush=True)
 
 
 if __name__ == "__main__":

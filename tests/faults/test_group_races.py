@@ -1,4 +1,4 @@
-"""Order in a group holds, and nobody is forgotten in it, whatever commits between two statements of a tick (P3, P25)."""
+"""Order in a group holds, and nobody in it is forgotten, whatever commits between two statements (P3, P25)."""
 
 import asyncio
 import random

@@ -46,7 +46,7 @@ async def test_killed_after_the_function_before_the_settle_it_runs_again(world: 
     again = world.doomed()
     assert again.line() == f"in {job}"
     again.process.send_signal(doomed.GO_ON)
-    assert [again.line(), again.line()] == [f"out {job}", "ended"]
+    assert [again.line(), again.line()] == [f"out {job}", "ended claimed=1 succeeded=1 rescued=1"]
     assert await world.status(job) == "succeeded"
     assert await world.runs(job) == 2
 
