@@ -1,0 +1,162 @@
+"""The database is down, waking, restarted, read-only: a served tick or ``Unavailable``, and nothing is lost."""
+
+import asyncio
+import shutil
+import socket
+import tempfile
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import ExitStack, contextmanager
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from crontick.jobs import Context, kind
+from crontick.jobs.process import run_tick
+from crontick.jobs.request import TickRequest
+from crontick.jobs.unavailable import Unavailable
+from crontick.sql.embedded import FAST, postgres
+from crontick.sql.migrate import migrate
+from tests.faults import doomed
+from tests.faults.world import World, deployed
+
+
+class Server:
+    """A PostgreSQL that can be stopped and started again at the same address, its data kept."""
+
+    def __init__(self, folder: Path, port: int) -> None:
+        self._folder = folder
+        self._port = port
+        self._running = ExitStack()
+        self._thread = ThreadPoolExecutor(1)  # the server ends with the thread that started it
+        self.url = f"postgresql://postgres@127.0.0.1:{port}/postgres"
+
+    async def restart(self) -> None:
+        await asyncio.wrap_future(self.stop())
+        await asyncio.wrap_future(self.start())
+
+    def start(self) -> Future[Any]:
+        server = postgres(self._folder, port=self._port, settings=FAST)
+        return self._thread.submit(self._running.enter_context, server)
+
+    def stop(self) -> Future[Any]:
+        return self._thread.submit(self._running.close)
+
+
+@pytest.fixture(scope="module")
+def own_server() -> Iterator[Server]:
+    folder = Path(tempfile.mkdtemp(prefix="restarted-", dir="/tmp"))
+    folder.chmod(0o755)
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = probe.getsockname()[1]
+    server = Server(folder / "data", port)
+    server.start().result(60)
+    try:
+        migrate(server.url, environment="test", test_clock=True)
+        with psycopg.connect(server.url, autocommit=True) as conn:
+            conn.execute("create table ran (job bigint not null, attempt int not null)")
+        yield server
+    finally:
+        server.stop().result(60)
+        shutil.rmtree(folder, ignore_errors=True)
+
+
+def value(url: str, text: str, *values: Any) -> Any:
+    with psycopg.connect(url, autocommit=True) as conn:
+        row = conn.execute(text.encode(), values).fetchone()
+        return row and row[0]
+
+
+async def enqueue(server: Server, made: Any, payload: Any = None) -> int:
+    async with await psycopg.AsyncConnection.connect(server.url, autocommit=True) as conn:
+        return int(await made.enqueue(conn, payload or {}))
+
+
+async def test_down_for_the_whole_patience_is_unavailable() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as probe:
+        port = probe.getsockname()[1]
+    deployment = deployed(f"postgresql://postgres@127.0.0.1:{port}/postgres", budget_seconds=1, max_budget_seconds=1)
+    loop = asyncio.get_running_loop()
+    began = loop.time()
+    with pytest.raises(Unavailable, match="out of reach, or waking") as raised:
+        await run_tick(deployment, TickRequest())
+    assert raised.value.retry_after_seconds > 0
+    assert loop.time() - began < 2
+
+
+async def test_waking_within_the_patience_is_a_served_tick(own_server: Server) -> None:
+    job = await enqueue(own_server, doomed.note)
+    await asyncio.wrap_future(own_server.stop())
+    tick = asyncio.create_task(run_tick(deployed(own_server.url), TickRequest()))
+    await asyncio.wrap_future(own_server.start())
+    summary = await tick
+    assert (summary.claimed, summary.succeeded) == (1, 1)
+    assert value(own_server.url, "select count(*) from ran where job = %s", job) == 1
+
+
+async def test_restarted_between_send_and_settle_it_leaves_no_doubt(own_server: Server) -> None:
+    @kind("sent", marker="key", timeout=60, needs=0)
+    async def sent(payload: dict[str, str], ctx: Context) -> None:
+        async with ctx.once() as mark:
+            mark.provider, mark.message_id = "smtp", "<7@here>"
+        await own_server.restart()
+
+    job = await enqueue(own_server, sent, {"key": "order 7"})
+    summary = await run_tick(deployed(own_server.url, [sent]), TickRequest())
+    assert (summary.succeeded, summary.lost) == (1, 0)
+    told = "select state || ' ' || provider_message_id from crontick.markers where job = %s"
+    assert value(own_server.url, told, job) == "sent <7@here>"
+
+
+async def test_restarted_in_mid_tick_no_job_is_run_twice(own_server: Server) -> None:
+    before = value(own_server.url, "select count(*) from ran")
+
+    @kind("counted", timeout=60, needs=0)
+    async def counted(payload: dict[str, Any], ctx: Context) -> None:
+        ran.append(ctx.job.id)
+        if payload.get("restart"):
+            await own_server.restart()
+
+    ran: list[int] = []
+    for nth in range(12):
+        await enqueue(own_server, counted, {"restart": nth == 5})
+    summary = await run_tick(deployed(own_server.url, [counted], concurrency=3), TickRequest())
+    assert (summary.claimed, summary.succeeded, summary.lost) == (12, 12, 0)
+    assert len(ran) == len(set(ran)) == 12
+    assert value(own_server.url, "select count(*) from ran") == before
+
+
+@contextmanager
+def read_only(world: World) -> Iterator[None]:
+    """As after a failover to a standby."""
+    name = "(select format('alter database %I', current_database()))"
+    with psycopg.connect(world.url, autocommit=True) as conn:
+        row = conn.execute(f"select {name}".encode()).fetchone()
+        assert row is not None
+        conn.execute(f"{row[0]} set default_transaction_read_only = on".encode())
+        try:
+            yield
+        finally:
+            conn.execute(b"set transaction_read_only = off")
+            conn.execute(f"{row[0]} reset default_transaction_read_only".encode())
+
+
+async def test_read_only_is_unavailable_and_then_works_again(world: World) -> None:
+    world.settings = {"keep_connection_seconds": 60}
+    job = await world.enqueue(doomed.note)
+    with read_only(world), pytest.raises(Unavailable, match="read-only"):
+        await world.tick()
+    assert (await world.tick()).succeeded == 1
+    assert await world.runs(job) == 1
+
+
+async def test_a_wrong_password_is_told_at_once_and_without_it(world: World) -> None:
+    url = world.url.replace("postgres@", "nobody:hunter2@")
+    loop = asyncio.get_running_loop()
+    began = loop.time()
+    with pytest.raises(Unavailable) as raised:
+        await world.tick(url)
+    assert "hunter2" not in str(raised.value)
+    assert loop.time() - began < 1
