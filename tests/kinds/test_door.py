@@ -74,6 +74,21 @@ async def hang_up(_: Any) -> None:
     return
 
 
+async def flood(writer: Any) -> None:
+    writer.write(b"HTTP/1.1 200 OK\r\n\r\n")
+    while True:
+        writer.write(b"x" * 65536)
+        await writer.drain()
+
+
+async def test_an_endless_body_is_left_after_its_beginning() -> None:
+    async with receiver() as made:
+        made.answers = [flood]
+        began = time.monotonic()
+        assert len((await post(made, seconds=20)).body) == 16384
+    assert time.monotonic() - began < 10
+
+
 async def test_a_dripping_body_does_not_hold_it_and_the_status_counts() -> None:
     async with receiver() as made:
         made.answers = [drip]

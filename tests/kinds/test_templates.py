@@ -48,6 +48,7 @@ def test_missing_files_are_named(tmp_path: Path, files: dict[str, str]) -> None:
             {},
             "makes more than a mail",
         ),
+        ("{{ 'x' * a }}", {"a": 2_000_000}, "makes more than a mail"),
         ("{{ a.format(b) }}", {"a": "{0.__class__}", "b": 1}, "hello.txt: "),
     ],
 )
