@@ -18,7 +18,7 @@ from crontick.jobs.remind import ComingUp, Found, ask_for_items, coming_up
 from crontick.jobs.request import TickRequest
 from crontick.jobs.run import Ending
 from crontick.jobs.seats import Seats
-from crontick.jobs.settling import bare, settling
+from crontick.jobs.settling import bare, log_refused, settling
 from crontick.jobs.summary import StopReason
 from crontick.sql import SCHEMA, query
 from crontick.sql.wire import Answer, Segment, Statement, Value, statement
@@ -120,7 +120,7 @@ class Exchanges:
         try:
             batch = await self._settle(endings, seats)
         except psycopg.Error as error:
-            if not (error.sqlstate or "").startswith(_DATA_ERRORS) or not endings:
+            if not _is_data(error) or not endings:
                 raise
             batch = await self._settle_apart(endings, seats)
         self.unsettled = [ending for ending in endings if ending.ctx.job.id in self._held]
@@ -133,20 +133,39 @@ class Exchanges:
         """An outcome cannot be stored: each alone, and at last without result and texts, so that it harms no other."""
         held: set[int] = set()
         lost: set[int] = set()
+        completed: set[int] = set()
         reminders = self._found
         self._found = []
         for ending in endings:
-            try:
-                batch = await self._settle([ending], seats, claim_too=False)
-            except psycopg.Error as error:
-                batch = await self._settle([bare(ending, error)], seats, claim_too=False)
+            batch = await self._settle_alone(ending, seats)
+            if batch is None:
+                lost.add(ending.ctx.job.id)
+                continue
             held |= self._held
             lost |= batch.lost
+            completed |= batch.completed
         self._found = reminders
+        self.unsettled = [ending for ending in endings if ending.ctx.job.id in held]
         batch = await self._settle([], seats)
         self._held = held
-        batch.lost = frozenset(lost)
+        batch.lost, batch.completed = frozenset(lost), frozenset(completed)
         return batch
+
+    async def _settle_alone(self, ending: Ending, seats: Seats) -> Batch | None:
+        """None when not even its bare fate can be stored."""
+        try:
+            return await self._settle([ending], seats, claim_too=False)
+        except psycopg.Error as error:
+            if not _is_data(error):
+                raise
+            plain = bare(ending, error)
+        try:
+            return await self._settle([plain], seats, claim_too=False)
+        except psycopg.Error as error:
+            if not _is_data(error):
+                raise
+            log_refused(ending, error)
+            return None
 
     async def _settle(self, endings: list[Ending], seats: Seats, *, claim_too: bool = True) -> Batch:
         claim = secrets.randbits(63)
@@ -275,6 +294,10 @@ class Exchanges:
 
     def _stop_reason(self) -> StopReason | None:
         return self._bounds.exhausted(claimed=self.claimed, fitting=bool(self._bounds.fitting(self._kinds.values())))
+
+
+def _is_data(error: psycopg.Error) -> bool:
+    return (error.sqlstate or "").startswith(_DATA_ERRORS)
 
 
 def _raise(answer: Answer) -> None:

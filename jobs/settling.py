@@ -12,7 +12,7 @@ from crontick.jobs.seats import Seats
 from crontick.sql import query
 from crontick.sql.wire import Statement, statement
 
-__all__ = ["bare", "log_unrecorded", "settling"]
+__all__ = ["bare", "log_refused", "log_unrecorded", "settling"]
 
 _LOG: Final = logging.getLogger("crontick.tick")
 
@@ -105,3 +105,10 @@ def log_unrecorded(endings: list[Ending]) -> None:
                     "sent, not recorded: job %s, kind %s, key %s, provider %s, message id %s",
                     *(ending.ctx.job.id, mark.kind, mark.key, mark.provider, mark.message_id),
                 )
+
+
+def log_refused(ending: Ending, error: psycopg.Error) -> None:
+    """Not even the bare fate of this attempt can be stored: its lease runs out, and a later tick rescues the job."""
+    job = ending.ctx.job
+    _LOG.error("job %s, kind %s: the database refuses its outcome (SQLSTATE %s)", job.id, job.kind, error.sqlstate)
+    log_unrecorded([ending])
