@@ -13,7 +13,8 @@ _LOCAL: Final = re.compile(rf"{_ATOM}(?:\.{_ATOM})*")
 _DOMAIN: Final = re.compile(
     r"(?=.{1,253}\Z)[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?(?:\.[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?)*"
 )
-_NAMED: Final = re.compile(r'\s*(?:"(?P<quoted>[^"\\]*)"|(?P<plain>[^"<>,;:]*?))\s*<(?P<email>[^<>]*)>\s*')
+_NAMED: Final = re.compile(r'(?:"(?P<quoted>[^"\\]*)"\s*|(?P<plain>[^"<>,;:]*))<(?P<email>[^<>]*)>')
+"""In which no blank can be read in two ways: a text of many would take hours."""
 _LINE_ENDS: Final = frozenset({"Cc", "Zl", "Zp"})
 
 
@@ -40,7 +41,7 @@ def parse(given: str | Address) -> Address:
     are refused, and so is a line end in any disguise.
     """
     if isinstance(given, str):
-        named = _NAMED.fullmatch(given)
+        named = _NAMED.fullmatch(given.strip())
         name = ((named["quoted"] or named["plain"] or "") if named else "").strip()
         given = Address(named["email"] if named else given, name)
     local, at, domain = given.email.strip(" ").rpartition("@")

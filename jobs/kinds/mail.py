@@ -16,6 +16,8 @@ if TYPE_CHECKING:
 __all__ = ["SendEmail", "addresses", "content", "headers"]
 
 RECIPIENTS: Final = 50
+LONGEST_WORD: Final = 900
+"""Of an extra header: a link or an id cannot be encoded, nor folded, and servers take 998 bytes a line."""
 HEADERS: Final = frozenset(
     {"Auto-Submitted", "In-Reply-To", "List-Id", "List-Unsubscribe", "List-Unsubscribe-Post", "References"}
 )
@@ -108,7 +110,11 @@ def content(payload: SendEmail, settings: EmailSettings) -> "Content":
 
 
 def headers(payload: SendEmail) -> Mapping[str, str]:
-    """The extra headers, each of one line. Raises ``Permanent``."""
+    """The extra headers, each of one line and of words that fit into one. Raises ``Permanent``."""
+    if any(len(word) > LONGEST_WORD for value in payload.headers.values() for word in value.split(" ")):
+        raise Permanent(
+            f"headers holds a word of more than {LONGEST_WORD} characters, and a mail's line ends before it"
+        )
     try:
         return {name: one_line(value) for name, value in payload.headers.items()}
     except AddressError as error:

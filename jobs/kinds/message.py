@@ -22,6 +22,8 @@ _UTF8: Final = Charset("utf-8")
 _UTF8.body_encoding = QP  # readable on the wire, and no line of it is over 76 characters
 _WIRE: Final = compat32.clone(linesep="\r\n")
 _LINE_END: Final = re.compile(r"\r\n|\r|\n")
+_WORD: Final = 60
+"""A longer word of a subject or name is encoded: as it is it cannot be folded, and servers take 998 bytes a line."""
 
 
 class Content(msgspec.Struct, frozen=True):
@@ -56,10 +58,10 @@ def compose(
     for name, addresses in shown.items():
         if addresses:
             _put(root, name, Header(", ".join(map(_written, addresses)), "us-ascii", header_name=name))
-    _put(root, "Subject", _encoded(content.subject, "Subject"))
+    _put(root, "Subject", Header(content.subject, _charset(content.subject), header_name="Subject"))
     root["Message-ID"] = message_id
     for name, value in headers.items():
-        _put(root, name, _encoded(value, name))
+        _put(root, name, Header(value, "us-ascii" if _plain(value) else "utf-8", header_name=name))
     content_hash = hashlib.sha256(root.as_bytes(policy=_WIRE)).hexdigest()
     root["Date"] = format_datetime(at)
     return Message(message_id, content_hash, root.as_bytes(policy=_WIRE))
@@ -83,11 +85,16 @@ def _put(root: MIMEText | MIMEMultipart, name: str, value: Header) -> None:
 def _written(address: Address) -> str:
     if not address.name:
         return address.email
-    if address.name.isascii() and "=?" not in address.name:
+    if _charset(quote(address.name)) == "us-ascii":
         return f'"{quote(address.name)}" <{address.email}>'
     return f"{Header(address.name, 'utf-8').encode(linesep='', maxlinelen=75)} <{address.email}>"
 
 
-def _encoded(text: str, name: str) -> Header:
-    charset = "us-ascii" if text.isascii() and "=?" not in text else "utf-8"
-    return Header(text, charset, header_name=name)
+def _charset(text: str) -> str:
+    foldable = max(map(len, text.split(" "))) <= _WORD
+    return "us-ascii" if foldable and _plain(text) else "utf-8"
+
+
+def _plain(text: str) -> bool:
+    """Whether no reader takes it for encoded, and it needs not be."""
+    return text.isascii() and "=?" not in text

@@ -145,13 +145,15 @@ def _failure(error: Exception, envelope: Envelope, server: MailServer) -> Except
     match error:
         case aiosmtplib.SMTPSenderRefused():
             return Said(error.code, "sender", error.message)
-        case aiosmtplib.SMTPDataError():
+        case aiosmtplib.SMTPDataError() if error.code >= 400:  # only that is a no: some servers say yes by 251
             return Said(error.code, "data", error.message)
         case aiosmtplib.SMTPAuthenticationError():
             return Said(error.code, "login", error.message)
         case aiosmtplib.SMTPResponseException() if not envelope.begun and error.code > 0:
             return Said(error.code, "greeting", error.message)
     late = isinstance(error, TimeoutError)
+    if isinstance(error, aiosmtplib.SMTPDataError):
+        return Unanswered(f"{error.code} from {server.host}, which is neither yes nor no")
     if envelope.begun:
         return Unanswered(
             f"no answer in time from {server.host}" if late else f"the connection to {server.host} broke off"

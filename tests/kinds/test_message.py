@@ -2,13 +2,16 @@
 
 import email
 import email.policy
+import time
 from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
 
 from crontick.jobs.kinds.addresses import Address, AddressError, one_line, parse
+from crontick.jobs.kinds.mail import SendEmail, headers
 from crontick.jobs.kinds.message import Content, Message, compose
+from crontick.jobs.signals import Permanent
 
 AT = datetime(2026, 11, 30, 2, 0, tzinfo=UTC)
 SENDER = Address("hi@acme.example", "Acme")
@@ -56,6 +59,7 @@ def test_a_name_is_shown_as_it_is_and_never_becomes_an_address(name: str, shown:
         "=?utf-8?q?Hi=0ABcc:_eve@example.net?=",
         "=?utf-8?b?SGkKQmNjOiBlQHguZXhhbXBsZQ==?=",
         "x" * 500,
+        "x" * 5000,
     ],
 )
 def test_a_subject_is_shown_as_it_is_and_never_becomes_a_header(subject: str) -> None:
@@ -63,6 +67,22 @@ def test_a_subject_is_shown_as_it_is_and_never_becomes_a_header(subject: str) ->
     assert b"\r\nBcc" not in message.wire
     assert [part.lower() for part in read(message)].count("bcc") == 0
     assert "".join(str(read(message)["Subject"]).split()) == "".join(subject.split())
+
+
+@pytest.mark.parametrize("word", ["x" * 5000, "é" * 3000, '"' * 3000, "\\" * 59 + " " + "x" * 61])
+def test_a_word_of_any_length_is_shown_on_lines_that_a_server_takes(word: str) -> None:
+    message = made(Content(word, "Hello", None), to=Address("a@example.com", word))
+    assert max(map(len, message.wire.split(b"\r\n"))) <= 100
+    assert read(message)["Subject"] == word
+    assert read(message)["To"].addresses[0].addr_spec == "a@example.com"
+
+
+def test_a_word_of_an_extra_header_that_no_line_holds_is_refused() -> None:
+    link = f"<https://acme.example/{'x' * 870}>"
+    assert headers(SendEmail(to="a@b.example", subject="", text="", headers={"List-Unsubscribe": link}))
+    with pytest.raises(Permanent, match="a word of more than 900"):
+        headers(SendEmail(to="a@b.example", subject="", text="", headers={"List-Unsubscribe": link + "x" * 20}))
+    assert max(map(len, made(headers={"List-Unsubscribe": link}).wire.split(b"\r\n"))) <= 998
 
 
 @pytest.mark.parametrize(
@@ -125,6 +145,14 @@ def test_what_is_no_address_is_refused_without_being_quoted(given: str) -> None:
     with pytest.raises(AddressError) as raised:
         parse(given)
     assert "eve" not in str(raised.value)
+
+
+@pytest.mark.parametrize("text", [" ", "x ", '" ', "<", "a@", "a.", "é."])
+def test_a_long_text_that_is_no_address_does_not_hold_the_loop(text: str) -> None:
+    began = time.monotonic()
+    with pytest.raises(AddressError):
+        parse("x" + text * 60_000 + "x")
+    assert time.monotonic() - began < 5
 
 
 @pytest.mark.parametrize("end", ["\n", "\r", "\0", "\v", "\f", "\x1c", "\x85", "\u2028", "\u2029", "\t", "\x7f"])

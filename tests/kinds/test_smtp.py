@@ -51,7 +51,13 @@ async def test_before_the_content_nothing_was_sent(replies: tuple[str, ...], sai
 
 @pytest.mark.parametrize(
     ("last", "said"),
-    [(("354 go on", SILENCE), "no answer in time from"), (("354 go on",), "the connection to 127.0.0.1 broke off")],
+    [
+        (("354 go on", SILENCE), "no answer in time from"),
+        (("354 go on",), "the connection to 127.0.0.1 broke off"),
+        (("354 go on", "what?"), "the connection to 127.0.0.1 broke off"),
+        (("354 go on", "252 perhaps"), "252 from 127.0.0.1, which is neither yes nor no"),
+        (("354 go on", "354 more"), "354 from 127.0.0.1, which is neither yes nor no"),
+    ],
 )
 async def test_after_the_content_nobody_knows(last: tuple[str, ...], said: str) -> None:
     async with scripted(*GREETING, "250 OK", "250 OK", *last) as server:
