@@ -58,7 +58,7 @@ class ComingUp(msgspec.Struct):
 
 
 def ask_for_items(reminder: Reminder, *, among: int = 1) -> Segment:
-    """A segment of its own: a query that is wrong, fails or sleeps hurts nobody else. ``among`` so many share a time."""
+    """A segment of its own: a query that is wrong, fails or sleeps hurts nobody; ``among`` many it has less time."""
     seconds = min(SECONDS_PER_QUERY, _SECONDS_FOR_ALL / among)
     bound = statement(query("bound_reminder"), {"statement_timeout_ms": str(int(seconds * 1000))})
     text = query("list_reminder_items").wire.replace(
