@@ -119,7 +119,8 @@ def _claim(conn: psycopg.Connection[Any], job: int) -> int:
 
 
 async def test_order_holds_and_none_is_stuck_while_slow_and_rolled_back_enqueues_race_with_ticks(world: World) -> None:
-    ran, at_once = defaultdict(list), defaultdict(int)
+    ran: defaultdict[str | None, list[int]] = defaultdict(list)
+    at_once: defaultdict[str | None, int] = defaultdict(int)
 
     @kind("step", timeout=60, needs=0)
     async def step(payload: dict[str, Any], ctx: Context) -> None:
