@@ -258,8 +258,9 @@ async def test_an_async_generator_reminds_too(world: World) -> None:
 
     @reminder("bad", kind="note", lead=HOUR)
     async def bad(start: datetime, end: datetime) -> AsyncIterator[Item]:
-        raise OSError("the calendar is down")
-        yield
+        if end > start:
+            raise OSError("the calendar is down")
+        yield Item(item="none", item_at=start, payload={})
 
     sent: list[int] = []
     moment = datetime.now(UTC) + timedelta(minutes=30)
