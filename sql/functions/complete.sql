@@ -5,6 +5,7 @@ create function crontick.complete(id bigint, claim bigint, result jsonb default 
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan
+set jit = off
 as $$
 #variable_conflict use_column
 declare
