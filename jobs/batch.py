@@ -36,5 +36,6 @@ class Batch(msgspec.Struct):
     cancels: Sequence[int] = ()
     lost: frozenset[int] = frozenset()
     completed: frozenset[int] = frozenset()
+    cancelled: frozenset[int] = frozenset()
     settled: list[Ending] = []
     reminders: list[tuple[str, int, int, int]] = []

@@ -29,6 +29,8 @@ def count(summary: Summary, batch: Batch) -> None:
             summary.lost += 1
         elif ending.ctx.job.id in batch.completed:
             summary.succeeded += 1
+        elif ending.ctx.job.id in batch.cancelled:
+            summary.cancelled += 1
         else:
             _count(summary, ending)
     for name, fired, skipped, refused in batch.reminders:

@@ -134,6 +134,7 @@ class Exchanges:
         held: set[int] = set()
         lost: set[int] = set()
         completed: set[int] = set()
+        cancelled: set[int] = set()
         reminders = self._found
         self._found = []
         for ending in endings:
@@ -144,11 +145,12 @@ class Exchanges:
             held |= self._held
             lost |= batch.lost
             completed |= batch.completed
+            cancelled |= batch.cancelled
         self._found = reminders
         self.unsettled = [ending for ending in endings if ending.ctx.job.id in held]
         batch = await self._settle([], seats)
         self._held = held
-        batch.lost, batch.completed = frozenset(lost), frozenset(completed)
+        batch.lost, batch.completed, batch.cancelled = frozenset(lost), frozenset(completed), frozenset(cancelled)
         return batch
 
     async def _settle_alone(self, ending: Ending, seats: Seats) -> Batch | None:
@@ -198,12 +200,14 @@ class Exchanges:
         self._held = set()
         lost: frozenset[int] = frozenset()
         done: frozenset[int] = frozenset()
+        cancelled: frozenset[int] = frozenset()
         if settled_by:
-            gone, held, already = rows[0][0]
+            gone, held, already, stopped = rows[0][0]
             self._held, lost, done = set(held), frozenset(gone), frozenset(already)
+            cancelled = frozenset(stopped) - self._held - lost
             rows = rows[1:]
         batch = self._batch(rows, claim)
-        batch.lost, batch.reminders = lost, reminders
+        batch.lost, batch.reminders, batch.cancelled = lost, reminders, cancelled
         batch.completed = frozenset(e.ctx.job.id for e in endings if e.completed and e.ctx.job.id in done)
         if self._held:  # until the deadline; then their leases run out, and a later tick rescues them
             batch.closed = self._bounds.left <= 0 and not seats.running

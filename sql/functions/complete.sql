@@ -46,6 +46,7 @@ begin
     update crontick.markers as m
     set state = 'sent', settled_at = v_now
     where m.claim = complete.claim and m.job = complete.id and m.state = 'reserved';
+    delete from crontick.cancel_requests as r where r.job = complete.id;
     if v_digest is not null then
         insert into crontick.group_calls (group_digest) values (v_digest);
     end if;

@@ -3,7 +3,7 @@
 -- claim has already written (a lost answer, complete) is neither held nor lost (P1). Facts about markers are not fenced (P20).
 create function crontick.settle(
     p_opening bigint, p_ids bigint[], p_claims bigint[], p_results jsonb, p_endings json, p_progress json
-) returns table (lost bigint[], held bigint[], already bigint[])
+) returns table (lost bigint[], held bigint[], already bigint[], cancelled bigint[])
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan
@@ -77,6 +77,23 @@ begin
             from unnest(p_ids, p_claims) as e (id, claim)
             where e.id <> all(v_done)
         );
+    end if;
+    cancelled := '{}';
+    if exists (select from crontick.cancel_requests) then
+        delete from crontick.cancel_requests as r where r.job = any(v_done);
+        -- An attempt that was asked to stop, and did not succeed, ends its job also where it never heard of it (P10).
+        cancelled := array(
+            select e.id
+            from unnest(v_endings) as e
+            join crontick.cancel_requests as r on r.job = e.id
+            where e.outcome in ('failed', 'snoozed', 'handed_back')
+        );
+        for v_nth in 1..cardinality(v_endings) loop
+            if v_endings[v_nth].id = any(cancelled) then
+                v_endings[v_nth].outcome := 'cancelled';
+                v_endings[v_nth].error := coalesce(v_endings[v_nth].error, 'it was asked to stop');
+            end if;
+        end loop;
     end if;
     if cardinality(v_endings) > 0 then
         v_done := v_done || crontick.settle_endings(p_opening, v_endings, v_now);

@@ -25,7 +25,7 @@ async def test_permanent_is_dead_at_once(world: World) -> None:
     assert "no such user" in told["last_error"]
 
 
-async def test_a_snooze_uses_no_attempt_and_runs_once_a_tick(world: World) -> None:
+async def test_a_snooze_uses_no_attempt(world: World) -> None:
     runs = []
 
     @kind("nap", max_attempts=1)
@@ -40,6 +40,28 @@ async def test_a_snooze_uses_no_attempt_and_runs_once_a_tick(world: World) -> No
         await world.later(2)
     assert runs == [1, 1, 1]
     assert await world.one("select count(*) from crontick.attempts") == 0
+
+
+async def test_a_snoozed_job_runs_once_a_tick_even_if_it_comes_due_within_it(world: World) -> None:
+    runs = []
+
+    @kind("nap")
+    async def nap(payload: Any) -> None:
+        runs.append("nap")
+        raise Snooze(1)
+
+    @kind("hour")
+    async def hour(payload: Any) -> None:
+        runs.append("hour")
+        await world.later(3600)
+
+    world.settings = {"concurrency": 1}
+    await nap.enqueue(world.conn, {}, priority=9)
+    await hour.enqueue_many(world.conn, [{}] * 2)
+    await world.tick(nap, hour)
+    assert runs == ["nap", "hour", "hour"]
+    await world.tick(nap, hour)
+    assert runs == ["nap", "hour", "hour", "nap"]
 
 
 async def test_a_function_may_cancel_its_own_job(world: World) -> None:

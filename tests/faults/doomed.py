@@ -4,7 +4,8 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import AsyncIterator
+import time
+from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from typing import Any
 
@@ -12,6 +13,8 @@ import msgspec
 
 from crontick.jobs import Context, LeaseLost, kind
 
+ON_TRIAL: list[bool] = []
+"""Not empty in a process that may die."""
 GO_ON = signal.SIGUSR1
 """Lets the functions that wait go on."""
 
@@ -49,6 +52,8 @@ async def wait(payload: dict[str, Any], ctx: Context) -> None:
 @kind("poison", max_attempts=20)
 async def poison(payload: dict[str, Any], ctx: Context) -> None:
     say("in", ctx)
+    if not ON_TRIAL:
+        raise AssertionError("poison ran in the test's own process")
     os._exit(137)
 
 
@@ -85,7 +90,7 @@ async def late(payload: dict[str, Any], ctx: Context) -> None:
     signal.pthread_sigmask(signal.SIG_BLOCK, {GO_ON})
     say("in", ctx)
     signal.sigwait({GO_ON})
-    doors = {
+    doors: dict[str, Callable[[], Any]] = {
         "once": lambda: ctx.once("k").__aenter__(),
         "http": lambda: ctx.http,
         "db": ctx.db,
@@ -94,12 +99,27 @@ async def late(payload: dict[str, Any], ctx: Context) -> None:
     }
     for name, door in doors.items():
         try:
-            opened: Any = door()  # type: ignore[no-untyped-call]
+            opened = door()
             if name == "once":
                 await opened
             say(f"{name} is open", ctx)
         except LeaseLost:
             say(f"{name} is shut", ctx)
+
+
+@kind("block", timeout=60, needs=0)
+async def block(payload: dict[str, Any], ctx: Context) -> None:
+    say("in", ctx)
+    time.sleep(600)  # noqa: ASYNC251 (the loop does not turn)
+
+
+@kind("eat", timeout=60, needs=0, max_attempts=1)
+async def eat(payload: dict[str, Any], ctx: Context) -> None:
+    """Takes so many megabytes and keeps them."""
+    EATEN.append(b"x" * (payload["megabytes"] * 2**20))
+
+
+EATEN: list[bytes] = []
 
 
 @asynccontextmanager
@@ -109,7 +129,7 @@ async def hesitate(ctx: Context) -> AsyncIterator[None]:
     yield
 
 
-KINDS = (note, wait, poison, mail, pay, late)
+KINDS = (note, wait, poison, mail, pay, late, block, eat)
 
 
 def main() -> None:
@@ -119,8 +139,9 @@ def main() -> None:
     from crontick.jobs.summary import COUNTS
     from tests.faults.world import deployed
 
+    ON_TRIAL.append(True)
     told = msgspec.json.decode(sys.argv[2])
-    bounds._LEASE_BEYOND_DEADLINE = told.pop("lease_beyond_deadline", 15.0)  # type: ignore[misc]
+    vars(bounds)["_LEASE_BEYOND_DEADLINE"] = told.pop("lease_beyond_deadline", 15.0)
     summary = asyncio.run(run_tick(deployed(sys.argv[1], **told), TickRequest(trigger="doomed")))
     print("ended", *(f"{name}={getattr(summary, name)}" for name in COUNTS if getattr(summary, name)), flush=True)
 

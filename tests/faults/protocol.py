@@ -19,6 +19,8 @@ class HandTick:
         self.known = list(known)
         self.markers = markers
         self.opening = next(_NUMBERS)
+        self.cancelled: list[int] = []
+        """What the last settle ended because it was asked to."""
         self.running: dict[int, int] = {}
         """The claim of each job that it took and did not settle."""
         [opened] = self._ask(
@@ -47,7 +49,7 @@ class HandTick:
     def place(self) -> None:
         self._ask("place_groups")
 
-    def claim(self, seats: int = 10, *, suspects: bool = True) -> list[int]:
+    def claim(self, seats: int = 10, *, only: list[int] | None = None) -> list[int]:
         """The ids of the jobs that it now has, in the order of their ids."""
         claim = next(_NUMBERS)
         rows = self._ask(
@@ -61,9 +63,9 @@ class HandTick:
             known=self.known,
             kinds=None,
             queues=None,
-            jobs=None,
+            jobs=only,
             markers=json.dumps(self.markers) if self.markers else None,
-            suspects=suspects,
+            suspects=True,
             repeat=False,
         )
         self.running |= {row[0]: claim for row in rows}
@@ -74,7 +76,7 @@ class HandTick:
         plain = [job for job in ended if isinstance(job, int)]
         told = [job for job in ended if isinstance(job, dict)]
         claims = {job: claim or self.running[job] for job in [*plain, *(ending["id"] for ending in told)]}
-        [(lost, held, already)] = self._ask(
+        [(lost, held, already, self.cancelled)] = self._ask(
             "settle_attempts",
             opening=self.opening,
             ids=plain,

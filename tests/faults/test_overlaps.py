@@ -5,7 +5,7 @@ import asyncio
 import psycopg
 import pytest
 
-from crontick.jobs import Context, kind
+from crontick.jobs import Context, Snooze, kind
 from crontick.jobs.process import run_tick
 from crontick.jobs.request import TickRequest
 from tests.faults import doomed
@@ -122,7 +122,8 @@ async def test_a_row_that_a_user_holds_is_passed_over(world: World, act: str) ->
             assert await world.value("select crontick.cancel(%s, 'me')", later) == "cancelled"
         if act.startswith("run_now"):
             assert await world.value("select crontick.run_now(%s, 'me')", later) == "queued"
-        await world.tick()
+        async with asyncio.timeout(10):  # nor does the tick go on asking for it to its deadline
+            await world.tick()
         assert await world.status(second) == "succeeded"
         assert await world.status(first) == "queued"
     await world.tick()
@@ -163,3 +164,23 @@ async def test_enqueuing_beside_ticks_deadlocks_nobody(world: World) -> None:
     total = await world.value("select count(*) from crontick.finished_jobs")
     assert await world.value("select count(*) from crontick.unfinished_jobs") == 0
     assert await ran_once_each(world, total)
+
+
+@pytest.mark.parametrize("outcome", ["failed", "snoozed", "succeeded"])
+async def test_a_cancel_that_the_tick_never_heard_of_ends_the_job_unless_it_succeeded(
+    world: World, outcome: str
+) -> None:
+    @kind("deaf", timeout=60, needs=0)
+    async def deaf(payload: dict[str, str], ctx: Context) -> None:
+        await world.value("select crontick.cancel(%s, 'me')", ctx.job.id)
+        if outcome == "failed":
+            raise OSError("once")
+        if outcome == "snoozed":
+            raise Snooze(60)
+
+    job = await world.enqueue(deaf)
+    summary = await run_tick(deployed(world.url, [deaf]), TickRequest())
+    ended = "succeeded" if outcome == "succeeded" else "cancelled"
+    assert (getattr(summary, ended), await world.status(job)) == (1, ended)
+    assert await world.value(f"select {ended} from crontick.ticks") == 1
+    assert await world.value("select count(*) from crontick.cancel_requests") == 0

@@ -1,0 +1,126 @@
+"""A process runs out of memory, its loop is blocked, it is asked to end: no job pays for its neighbour."""
+
+import json
+import signal
+import socket
+import urllib.request
+from collections.abc import Iterator
+from concurrent.futures import Future, ThreadPoolExecutor
+from typing import Any
+
+import pytest
+
+from tests.faults import doomed
+from tests.faults.world import World
+from tests.worlds.process import Child
+from tests.worlds.waiting import until
+
+TOKEN = "3f9b1c0de7a24586b1f0"
+CONFINED = """
+import resource, sys
+resource.setrlimit(resource.RLIMIT_AS, (2**30, 2**30))
+from tests.faults import doomed
+doomed.main()
+"""
+
+
+async def test_with_memory_nearly_full_a_tick_claims_no_more(world: World) -> None:
+    await world.enqueue(doomed.eat, {"megabytes": 200})
+    notes = await doomed.note.enqueue_many(world.conn, [{}] * 5)
+    told = json.dumps({"concurrency": 1, "db_connections": 1})
+    lambda_size = {"AWS_LAMBDA_FUNCTION_MEMORY_SIZE": "200"}
+    child = world.processes.run("-m", "tests.faults.doomed", world.url, told, env=lambda_size)
+    assert child.line() == "ended claimed=1 succeeded=1"
+    assert await world.value("select stop_reason from crontick.ticks") == "memory"
+    assert [await world.status(note) for note in notes] == ["queued"] * 5
+    assert (await world.tick()).succeeded == 5
+
+
+async def test_a_function_that_asks_for_too_much_memory_fails_alone(world: World) -> None:
+    job = await world.enqueue(doomed.eat, {"megabytes": 2000})
+    await doomed.note.enqueue_many(world.conn, [{}] * 5)
+    child = world.processes.start(CONFINED, world.url, "{}")
+    assert child.line() == "ended claimed=6 succeeded=5 dead=1"
+    assert "MemoryError" in await world.value("select last_error from crontick.jobs where id = %s", job)
+
+
+class Standalone:
+    """The front door as a process of its own, under the real server."""
+
+    def __init__(self, world: World, caller: ThreadPoolExecutor, **settings: str) -> None:
+        with socket.create_server(("127.0.0.1", 0)) as free:
+            self._port = free.getsockname()[1]
+        env = {
+            "CRONTICK_DATABASE_URL": world.url,
+            "CRON_SECRET": TOKEN,
+            "CRONTICK_MODULES": "tests.faults.doomed",
+            "CRONTICK_ENVIRONMENT": "test",
+            **settings,
+        }
+        server = ("-m", "uvicorn", "crontick.handler.asgi:app", "--port", str(self._port), "--no-access-log")
+        self.child: Child = world.processes.run(*server, env=env)
+        self._caller = caller
+        until(self._listens)
+
+    def _listens(self) -> bool:
+        assert self.child.process.poll() is None, self.child.errors
+        with socket.socket() as probe:
+            return probe.connect_ex(("127.0.0.1", self._port)) == 0
+
+    def call(self) -> "Future[dict[str, Any]]":
+        """Ask for a tick; the answer comes when it is over."""
+        url = f"http://127.0.0.1:{self._port}/cron/tick"
+        request = urllib.request.Request(url, method="POST", headers={"Authorization": f"Bearer {TOKEN}"})
+        return self._caller.submit(lambda: json.load(urllib.request.urlopen(request, timeout=20)))
+
+
+@pytest.fixture
+def caller() -> Iterator[ThreadPoolExecutor]:
+    with ThreadPoolExecutor(1) as one:
+        yield one
+
+
+async def test_a_blocked_loop_ends_the_process_and_the_neighbours_are_rescued(
+    world: World, caller: ThreadPoolExecutor
+) -> None:
+    server = Standalone(world, caller, CRONTICK_BUDGET_SECONDS="1", CRONTICK_HOST_LIMIT_SECONDS="2")
+    blocker = await world.enqueue(doomed.block)
+    neighbours = [await world.enqueue(doomed.wait) for _ in range(3)]
+    answer = server.call()
+    assert server.child.wait() == 70
+    assert isinstance(answer.exception(), OSError)
+    assert "in block" in server.child.errors
+    await world.later("1 minute")
+    assert (await world.tick(kinds=("note",))).rescued == 1 + len(neighbours)
+    assert [await world.status(job) for job in (blocker, *neighbours)] == ["queued"] * 4
+
+
+async def test_sigterm_lets_what_runs_end_and_leaves_the_rest_due(world: World, caller: ThreadPoolExecutor) -> None:
+    server = Standalone(world, caller, CRONTICK_CONCURRENCY="1")
+    running = await world.enqueue(doomed.wait)
+    rest = await doomed.note.enqueue_many(world.conn, [{}] * 3)
+    answer = server.call()
+    assert server.child.line() == f"in {running}"
+    server.child.terminate()
+    until(lambda: "Shutting down" in server.child.errors)
+    server.child.process.send_signal(doomed.GO_ON)
+    summary = answer.result(10)
+    assert (summary["succeeded"], summary["stop_reason"]) == (1, "shutdown")
+    assert server.child.wait(seconds=5) in (0, -signal.SIGTERM)
+    assert [await world.status(job) for job in rest] == ["queued"] * 3
+    assert (await world.tick()).succeeded == 3
+
+
+async def test_killed_under_the_server_the_next_process_serves(world: World, caller: ThreadPoolExecutor) -> None:
+    job = await world.enqueue(doomed.wait)
+    first = Standalone(world, caller)
+    answer = first.call()
+    assert first.child.line() == f"in {job}"
+    first.child.kill()
+    assert isinstance(answer.exception(), OSError)
+    await world.later("1 hour")
+    second = Standalone(world, caller)
+    answer = second.call()
+    assert second.child.line() == f"in {job}"
+    second.child.process.send_signal(doomed.GO_ON)
+    assert answer.result(10)["succeeded"] == 1
