@@ -1,8 +1,6 @@
 """A real PostgreSQL for every test: one server a worker, one fresh database a test."""
 
 import os
-import shutil
-import tempfile
 import uuid
 from collections.abc import AsyncIterator, Generator, Iterator
 from contextlib import contextmanager
@@ -21,6 +19,7 @@ from tests.worlds import process
 from tests.worlds import proxy as proxies
 from tests.worlds import smtp_sink as sinks
 from tests.worlds.http_receiver import HttpReceiver
+from tests.worlds.memory import memory_folder
 from tests.worlds.process import Processes
 from tests.worlds.proxy import Proxy
 from tests.worlds.smtp_sink import SmtpSink
@@ -28,9 +27,6 @@ from tests.worlds.smtp_sink import SmtpSink
 BINDIR = os.environ.get("CRONTICK_TEST_BINDIR")
 """Where the programs of another PostgreSQL are, for a run on that version."""
 DEBIAN15 = Path("/usr/lib/postgresql/15/bin")
-MEMORY = Path("/dev/shm")
-GIBIBYTES_NEEDED = 4
-"""A container's /dev/shm often has 64 MiB, which is too little."""
 
 
 NO_SKIPS = os.environ.get("CRONTICK_NO_SKIPS") == "1"
@@ -159,12 +155,10 @@ def pgbouncer(database: str, _pooler: str) -> str:
 
 @contextmanager
 def started(bindir: str | Path | None) -> Iterator[str]:
-    """A server for many tests: in memory, where there is room, a new database takes 30 ms; on a disk up to 200."""
-    roomy = MEMORY.is_dir() and shutil.disk_usage(MEMORY).free > GIBIBYTES_NEEDED * 2**30
+    """A server for many tests."""
     settings = {**FAST, "max_connections": "200", "max_wal_size": "256MB"}
-    with tempfile.TemporaryDirectory(prefix="crontick-", dir=MEMORY if roomy else None) as folder:
-        with postgres(folder if roomy else None, settings=settings, bindir=bindir) as url:
-            yield url
+    with memory_folder() as folder, postgres(folder, settings=settings, bindir=bindir) as url:
+        yield url
 
 
 @contextmanager

@@ -5,6 +5,7 @@ import select
 import smtplib
 import time
 from contextlib import closing
+from pathlib import Path
 from typing import Any
 
 import httpx
@@ -12,6 +13,7 @@ import psycopg
 import pytest
 
 from tests.worlds.http_receiver import Answer, HttpReceiver
+from tests.worlds.memory import memory_folder
 from tests.worlds.process import Processes
 from tests.worlds.proxy import Proxy
 from tests.worlds.smtp_sink import CUT, SmtpSink
@@ -161,6 +163,26 @@ async def test_waiting_ends_with_the_fact_or_says_what_was_missing() -> None:
 
 
 numbers: list[int] = []
+
+
+def test_what_a_killed_process_left_in_memory_goes_with_the_next_start(processes: Processes) -> None:
+    child = processes.start(
+        "import time\n"
+        "from tests.worlds.memory import memory_folder\n"
+        "with memory_folder() as folder:\n"
+        "    print(folder or '')\n"
+        "    time.sleep(600)"
+    )
+    left = Path(child.line())
+    with memory_folder() as folder:
+        if folder is None:
+            return
+        assert left.exists()
+        child.kill()
+        with memory_folder() as another:
+            assert (left.exists(), folder.exists()) == (False, True)
+    assert another is not None
+    assert not another.exists()
 
 
 async def test_the_pooler_keeps_no_session(pgbouncer: str) -> None:
