@@ -1,17 +1,15 @@
 """Just before a late send, a reminder's item is asked for again: gone is cancelled, moved is left to its new time."""
 
-import asyncio
 from collections.abc import Sequence
 from datetime import datetime
-from typing import Any, Final
-
-import psycopg
+from typing import Final
 
 from crontick.jobs.job import Job
 from crontick.jobs.link import Link
 from crontick.jobs.reminders import SECONDS_PER_QUERY, Reminder, as_moment
+from crontick.jobs.together import Together
 from crontick.sql import query
-from crontick.sql.wire import Segment, encoded, statement
+from crontick.sql.wire import Answer, Segment, encoded, statement
 
 __all__ = ["AskAgain", "item_of"]
 
@@ -34,8 +32,7 @@ class AskAgain:
     def __init__(self, link: Link, reminders: Sequence[Reminder]) -> None:
         self._link = link
         self._reminders = {reminder.name: reminder for reminder in reminders if reminder.query is not None}
-        self._wishes: list[tuple[str, str, asyncio.Future[datetime | None]]] = []
-        self._asking: asyncio.Task[None] | None = None
+        self._together: Together[tuple[str, str], datetime | None] = Together(self._ask)
 
     def knows(self, reminder: str) -> bool:
         """Whether that reminder has a query to ask."""
@@ -43,32 +40,17 @@ class AskAgain:
 
     async def item_at(self, reminder: str, item: str) -> datetime | None:
         """When the item is now; None when it is gone. Raises what the query raised."""
-        future: asyncio.Future[datetime | None] = asyncio.get_running_loop().create_future()
-        self._wishes.append((reminder, item, future))
-        if self._asking is None:
-            self._asking = asyncio.create_task(self._ask())
-        return await future
+        return await self._together.answer((reminder, item))
 
-    async def _ask(self) -> None:
-        while self._wishes:
-            wishes, self._wishes = self._wishes, []
-            names = sorted({name for name, _, _ in wishes})
-            segments = [self._segment(name, sorted({i for n, i, _ in wishes if n == name})) for name in names]
-            answers: dict[str, Any] = {}
-            try:
-                for name, answer in zip(names, await self._link.tell(segments, ours=0), strict=True):
-                    answers[name] = answer.error or {row[0]: as_moment(row[1]) for row in answer.rows[1]}
-            except (psycopg.Error, OSError, TimeoutError, ValueError) as error:  # whoever asked must hear it
-                answers = dict.fromkeys(names, error)
-            for name, item, future in wishes:
-                said = answers[name]
-                if future.done():
-                    continue
-                if isinstance(said, Exception):
-                    future.set_exception(said)
-                else:
-                    future.set_result(said.get(item))
-        self._asking = None
+    async def _ask(self, wishes: list[tuple[str, str]]) -> list[datetime | Exception | None]:
+        names = sorted({name for name, _ in wishes})
+        segments = [self._segment(name, sorted({i for n, i in wishes if n == name})) for name in names]
+        answers = dict(zip(names, map(_moments, await self._link.tell(segments, ours=0)), strict=True))
+        found: list[datetime | Exception | None] = []
+        for name, item in wishes:
+            said = answers[name]
+            found.append(said if isinstance(said, Exception) else said.get(item))
+        return found
 
     def _segment(self, name: str, items: list[str]) -> Segment:
         reminder = self._reminders[name]
@@ -77,3 +59,12 @@ class AskAgain:
             b"    select * from user_query", reminder.numbered_query().encode(), 1
         )
         return [bound, (text, [encoded(reminder.window().total_seconds()), encoded(items)])]
+
+
+def _moments(answer: Answer) -> dict[str, datetime] | Exception:
+    if answer.error is not None:
+        return answer.error
+    try:
+        return {row[0]: as_moment(row[1]) for row in answer.rows[1]}
+    except ValueError as error:
+        return error

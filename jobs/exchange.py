@@ -14,13 +14,14 @@ from crontick.jobs.caller import Caller
 from crontick.jobs.deployment import Deployment
 from crontick.jobs.job import Job
 from crontick.jobs.link import Link
+from crontick.jobs.opening import knowing_kinds, opening_tick
 from crontick.jobs.remind import ComingUp, Found, ask_for_items, coming_up
 from crontick.jobs.request import TickRequest
 from crontick.jobs.run import Ending
 from crontick.jobs.seats import Seats
 from crontick.jobs.settling import bare, log_refused, settling
 from crontick.jobs.summary import StopReason
-from crontick.sql import SCHEMA, query
+from crontick.sql import query
 from crontick.sql.wire import Answer, Segment, Statement, Value, statement
 
 __all__ = ["Exchanges"]
@@ -62,7 +63,6 @@ class Exchanges:
         self._coming = ComingUp()
         self.claimed = 0
         self.suspects = 0
-        self.lease_sent_seconds = 0.0
 
     async def open(self, caller: Caller, patience_seconds: float) -> tuple[Opened, Batch]:
         """The first trip. An idle tick is closed by it."""
@@ -72,26 +72,7 @@ class Exchanges:
         reminders = [] if settings.paused else [r for r in self._deployment.reminders if r.query is not None]
 
         def build(*, repeat: bool) -> list[Segment]:
-            opening = statement(
-                query("open_tick"),
-                {
-                    "opening": self._opening,
-                    "schema": SCHEMA,
-                    "environment": settings.environment,
-                    "version": self._deployment.version,
-                    "deployment": self._deployment.hash,
-                    "budget_seconds": bounds.left,
-                    "lease_seconds": bounds.lease_left,
-                    "max_parallel": settings.max_parallel_ticks,
-                    "paused": settings.paused,
-                    "known": self._known,
-                    "trigger": caller.trigger,
-                    "scheduled_for": request.scheduled_for,
-                    "token": caller.token_fingerprint,
-                    "host": _host(),
-                    "host_request_id": caller.host_request_id,
-                },
-            )
+            opening = opening_tick(self._opening, self._deployment, bounds, request, caller)
             return [
                 [_BOUND, opening, *self._claiming(claim, stop, running=0, suspects=True, repeat=repeat)],
                 *[ask_for_items(reminder, among=len(reminders)) for reminder in reminders],
@@ -120,7 +101,8 @@ class Exchanges:
         try:
             batch = await self._settle(endings, seats)
         except psycopg.Error as error:
-            if not _is_data(error) or not endings:
+            _data(error)
+            if not endings:
                 raise
             batch = await self._settle_apart(endings, seats)
         self.unsettled = [ending for ending in endings if ending.ctx.job.id in self._held]
@@ -131,43 +113,33 @@ class Exchanges:
 
     async def _settle_apart(self, endings: list[Ending], seats: Seats) -> Batch:
         """An outcome cannot be stored: each alone, and at last without result and texts, so that it harms no other."""
+        reminders, self._found = self._found, []
         held: set[int] = set()
-        lost: set[int] = set()
-        completed: set[int] = set()
-        cancelled: set[int] = set()
-        reminders = self._found
-        self._found = []
+        alone: list[Batch] = []
         for ending in endings:
-            batch = await self._settle_alone(ending, seats)
-            if batch is None:
-                lost.add(ending.ctx.job.id)
-                continue
+            alone.append(await self._settle_alone(ending, seats))
             held |= self._held
-            lost |= batch.lost
-            completed |= batch.completed
-            cancelled |= batch.cancelled
         self._found = reminders
         self.unsettled = [ending for ending in endings if ending.ctx.job.id in held]
         batch = await self._settle([], seats)
         self._held = held
-        batch.lost, batch.completed, batch.cancelled = frozenset(lost), frozenset(completed), frozenset(cancelled)
+        batch.lost = frozenset().union(*(each.lost for each in alone))
+        batch.completed = frozenset().union(*(each.completed for each in alone))
+        batch.cancelled = frozenset().union(*(each.cancelled for each in alone))
         return batch
 
-    async def _settle_alone(self, ending: Ending, seats: Seats) -> Batch | None:
-        """None when not even its bare fate can be stored."""
+    async def _settle_alone(self, ending: Ending, seats: Seats) -> Batch:
+        """As it is, else bare; lost when not even its bare fate can be stored."""
         try:
             return await self._settle([ending], seats, claim_too=False)
         except psycopg.Error as error:
-            if not _is_data(error):
-                raise
-            plain = bare(ending, error)
+            plain = bare(ending, _data(error))
         try:
             return await self._settle([plain], seats, claim_too=False)
         except psycopg.Error as error:
-            if not _is_data(error):
-                raise
-            log_refused(ending, error)
-            return None
+            log_refused(ending, _data(error))
+        self._held = set()
+        return Batch([], closed=False, more=True, lost=frozenset({ending.ctx.job.id}))
 
     async def _settle(self, endings: list[Ending], seats: Seats, *, claim_too: bool = True) -> Batch:
         claim = secrets.randbits(63)
@@ -215,19 +187,7 @@ class Exchanges:
 
     def _prefix(self) -> list[Statement]:
         """What only the first exchange has: an unknown deployment's kinds, and the reminders that the opening found."""
-        statements = []
-        if not self._known_deployment:
-            statements.append(
-                statement(
-                    query("sync_deployment"),
-                    {
-                        "hash": self._deployment.hash,
-                        "version": self._deployment.version,
-                        "kinds": self._deployment.kinds_json(),
-                        "strict": self._deployment.config.strict_kinds,
-                    },
-                )
-            )
+        statements = [] if self._known_deployment else [knowing_kinds(self._deployment)]
         if self._found:
             items = msgspec.json.encode([found.row for found in self._found]).decode()
             statements.append(statement(query("enqueue_reminders"), {"opening": self._opening, "items": items}))
@@ -255,7 +215,6 @@ class Exchanges:
             "queues": request.queues,
             "jobs": request.jobs,
         }
-        self.lease_sent_seconds = bounds.lease_left
         statements = []
         if free > 0:
             claiming: dict[str, Value] = {
@@ -264,7 +223,7 @@ class Exchanges:
                 "seats": free,
                 "running": running,
                 "given": self.claimed,
-                "lease_seconds": self.lease_sent_seconds,
+                "lease_seconds": bounds.lease_left,
                 "markers": self._markers,
                 "suspects": suspects and self.suspects < _SUSPECTS_PER_TICK,
                 "repeat": repeat,
@@ -300,16 +259,13 @@ class Exchanges:
         return self._bounds.exhausted(claimed=self.claimed, fitting=bool(self._bounds.fitting(self._kinds.values())))
 
 
-def _is_data(error: psycopg.Error) -> bool:
-    return (error.sqlstate or "").startswith(_DATA_ERRORS)
+def _data(error: psycopg.Error) -> psycopg.Error:
+    """The error, if an outcome that cannot be stored caused it; any other is raised."""
+    if not (error.sqlstate or "").startswith(_DATA_ERRORS):
+        raise error
+    return error
 
 
 def _raise(answer: Answer) -> None:
     if answer.error is not None:
         raise answer.error
-
-
-def _host() -> str:
-    import platform
-
-    return platform.node()[:128]

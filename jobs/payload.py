@@ -10,6 +10,9 @@ import msgspec
 __all__ = ["PAYLOAD_BYTES", "PayloadError", "PayloadType", "encode_json", "payload_type"]
 
 PAYLOAD_BYTES: Final = 65536
+_DEEPEST: Final = 500
+_STRING: Final = re.compile(r'"(?:[^"\\]|\\.)*"')
+_BRACKET: Final = re.compile(r"[\[\]{}]")
 _NUL: Final = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
 
 
@@ -62,11 +65,22 @@ def encode_json(value: object) -> str:
         raise PayloadError("it is nested too deeply to be stored as JSON") from None
     except (ValueError, TypeError, msgspec.MsgspecError, OverflowError) as error:
         raise PayloadError(f"it cannot be stored as JSON: {error}") from None
+    if text.count("[") + text.count("{") > _DEEPEST and _depth(text) > _DEEPEST:
+        raise PayloadError(f"it is nested more than {_DEEPEST} levels deep: few readers of JSON take that")
     if "\\ud" in text:
         _refuse_lone_surrogates(text)
     if "\\u0000" in text and _NUL.search(text):
         raise PayloadError("it holds a NUL character, which PostgreSQL cannot store: take it out")
     return text
+
+
+def _depth(text: str) -> int:
+    """How deep arrays and objects stand in each other; Python's own bound differs from version to version."""
+    depth = deepest = 0
+    for bracket in _BRACKET.findall(_STRING.sub("", text)):
+        depth += 1 if bracket in "[{" else -1
+        deepest = max(deepest, depth)
+    return deepest
 
 
 def _refuse_lone_surrogates(text: str) -> None:

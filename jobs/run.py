@@ -59,7 +59,10 @@ class Runner:
         try:
             if ctx.job.unique_key is not None and (reason := await ctx.not_wanted()):
                 return ended(ctx, Cancelled(reason))
-            payload = ctx.kind.payload.decode(ctx.job.payload_text)
+            try:
+                payload = ctx.kind.payload.decode(ctx.job.payload_text)
+            except PayloadError as error:
+                return ended(ctx, self._misfit(ctx, error))
             if self._around is None:
                 value = await self._call(ctx, payload)
             else:
@@ -72,8 +75,6 @@ class Runner:
                 )
         except asyncio.CancelledError:
             outcome = self._cut(ctx, runs_on=not ctx.kind.is_async)
-        except PayloadError as error:
-            outcome = self._misfit(ctx, error)
         except (Exception, SystemExit) as error:  # noqa: BLE001 (whatever a function raises is its own job's affair)
             outcome = self._raised(ctx, error)
         return ended(ctx, outcome)

@@ -6,7 +6,6 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any
 
 import msgspec
-import psycopg
 
 from crontick.jobs.ask_again import AskAgain, item_of
 from crontick.jobs.bounds import Bounds
@@ -19,8 +18,9 @@ from crontick.jobs.lend import Lender, Lent
 from crontick.jobs.link import Link
 from crontick.jobs.run import Runner
 from crontick.jobs.threads import Threads
+from crontick.jobs.together import Together
 from crontick.sql import query
-from crontick.sql.wire import Answer, statement
+from crontick.sql.wire import statement
 
 if TYPE_CHECKING:
     import httpx
@@ -40,8 +40,7 @@ class TickServices:
         self._threads = Threads()
         self._lender = Lender(url, deployment.settings.db_connections)
         self._http: httpx.AsyncClient | None = None
-        self._wishes: list[tuple[dict[str, Any], asyncio.Future[tuple[str, int | None, float]]]] = []
-        self._asking: asyncio.Task[None] | None = None
+        self._markers: Together[dict[str, Any], tuple[str, int | None, float]] = Together(self._reserve)
         self.opened_at = datetime.max.replace(tzinfo=UTC)
         self._again = AskAgain(link, deployment.reminders)
         self.runner = Runner(deployment.around, self._threads, deployment.redact)
@@ -91,34 +90,16 @@ class TickServices:
 
     async def reserve(self, job: Job, kind: Kind[Any], key: str) -> tuple[str, int | None, float]:
         """The marker's state, its holder, the seconds until that holder's lease ends; one trip for all that wait."""
-        future: asyncio.Future[tuple[str, int | None, float]] = asyncio.get_running_loop().create_future()
         wish = {"job": job.id, "claim": job.claim, "kind": kind.name, "key": key, "resend": kind.in_doubt == "resend"}
-        self._wishes.append((wish, future))
-        if self._asking is None:
-            self._asking = asyncio.create_task(self._ask())
-        return await future
+        return await self._markers.answer(wish)
 
-    async def _ask(self) -> None:
-        while self._wishes:
-            wishes, self._wishes = self._wishes, []
-            asked = msgspec.json.encode([wish for wish, _ in wishes]).decode()
-
-            try:
-                [answer] = await self.link.tell([[statement(query("reserve_markers"), {"wishes": asked})]])
-            except (psycopg.Error, OSError, TimeoutError) as error:
-                answer = Answer(
-                    [], psycopg.OperationalError(f"the marker could not be asked for: {type(error).__name__}")
-                )
-            if answer.error is not None:
-                for _, future in wishes:
-                    if not future.done():
-                        future.set_exception(answer.error)
-                continue
-            said = {(job, key): (state, holder, seconds) for job, key, state, holder, seconds in answer.rows[0]}
-            for wish, future in wishes:
-                if not future.done():
-                    future.set_result(said[wish["job"], wish["key"]])
-        self._asking = None
+    async def _reserve(self, wishes: list[dict[str, Any]]) -> list[tuple[str, int | None, float] | Exception]:
+        asked = msgspec.json.encode(wishes).decode()
+        [answer] = await self.link.tell([[statement(query("reserve_markers"), {"wishes": asked})]])
+        if answer.error is not None:
+            raise answer.error
+        said = {(job, key): (state, holder, seconds) for job, key, state, holder, seconds in answer.rows[0]}
+        return [said[wish["job"], wish["key"]] for wish in wishes]
 
     async def close(self) -> None:
         """Close what was made."""

@@ -35,7 +35,6 @@ def settling(opening: int, endings: list[Ending], seats: Seats) -> list[Statemen
                 "opening": opening,
                 "ids": [ending.ctx.job.id for ending in plain],
                 "claims": [ending.ctx.job.claim for ending in plain],
-                "results": None,
                 "endings": msgspec.json.encode(told).decode() if told else None,
                 "progress": msgspec.json.encode(progress).decode() if progress else None,
             },

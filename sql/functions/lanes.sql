@@ -1,5 +1,5 @@
 -- The lanes that have a due job, by a skip scan over (queue, priority): its cost is the number of lanes, not of rows.
--- A paused queue is dropped here, and no row of it is ever read.
+-- A paused queue is dropped here, and no row of it is ever read. p_now 'infinity': the lanes of jobs to come as well.
 create function crontick.lanes(p_now timestamptz, p_queues text[], p_paused text[]) returns setof crontick.lane
 language sql stable
 as $$

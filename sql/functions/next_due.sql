@@ -2,39 +2,8 @@
 create function crontick.next_due(p_now timestamptz, p_paused text[]) returns timestamptz
 language sql stable
 as $$
-    with recursive lane as (
-        (
-            select j.queue, j.priority
-            from crontick.unfinished_jobs as j
-            where j.due_at < 'infinity'
-            order by j.queue, j.priority
-            limit 1
-        )
-        union all
-        select following.queue, following.priority
-        from lane
-        cross join lateral (
-            select j.queue, j.priority
-            from crontick.unfinished_jobs as j
-            where j.due_at < 'infinity' and (j.queue, j.priority) > (lane.queue, lane.priority)
-            order by j.queue, j.priority
-            limit 1
-        ) as following
-    )
     select least(
-        (
-            select min(first.due_at)
-            from lane
-            cross join lateral (
-                select j.due_at
-                from crontick.unfinished_jobs as j
-                where j.queue = lane.queue and j.priority = lane.priority and j.due_at < 'infinity'
-                    and j.status in ('queued', 'failed')
-                order by j.due_at, j.id
-                limit 1
-            ) as first
-            where lane.queue <> all(p_paused)
-        ),
+        (select min(l.oldest_at) from crontick.lanes('infinity', null, p_paused) as l),
         (select min(c.lease_expires_at) from crontick.claims as c),
         (
             select j.run_at

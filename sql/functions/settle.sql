@@ -2,7 +2,7 @@
 -- Never waits: a row that somebody holds comes back as held, and goes with the next exchange (P2). An outcome that this very
 -- claim has already written (a lost answer, complete) is neither held nor lost (P1). Facts about markers are not fenced (P20).
 create function crontick.settle(
-    p_opening bigint, p_ids bigint[], p_claims bigint[], p_results jsonb, p_endings json, p_progress json
+    p_opening bigint, p_ids bigint[], p_claims bigint[], p_endings json, p_progress json
 ) returns table (lost bigint[], held bigint[], already bigint[], cancelled bigint[])
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -39,13 +39,13 @@ begin
             insert into crontick.finished_jobs (
                 id, claim, claimed_by, first_job, requeued_from, run_at, created_at, started_at, claimed_at, finished_at,
                 expires_at, last_error_at, priority, attempt, max_attempts, last_status_code, progress_done, progress_total,
-                kind, queue, status, group_key, unique_key, last_error, payload, result
+                kind, queue, status, group_key, unique_key, last_error, payload
             )
             select
                 e.id, e.claim, e.claimed_by, e.first_job, e.requeued_from, e.run_at, e.created_at, e.started_at, e.claimed_at,
                 v_now, e.expires_at, e.last_error_at, e.priority, e.attempt, e.max_attempts, e.last_status_code,
                 e.progress_done, e.progress_total, e.kind, e.queue, 'succeeded', e.group_key, e.unique_key, e.last_error,
-                e.payload, p_results -> e.id::text
+                e.payload
             from ended as e
         )
         select
@@ -72,7 +72,7 @@ begin
         v_endings := v_endings || array(
             select json_populate_record(
                 null::crontick.ending,
-                json_build_object('id', e.id, 'claim', e.claim, 'outcome', 'succeeded', 'result', p_results -> e.id::text)
+                json_build_object('id', e.id, 'claim', e.claim, 'outcome', 'succeeded')
             )
             from unnest(p_ids, p_claims) as e (id, claim)
             where e.id <> all(v_done)

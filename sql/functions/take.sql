@@ -1,5 +1,6 @@
 -- queued, failed -> running, for the picked jobs that nothing keeps back. What cannot run is left as it was, for park.
--- Changes no indexed column (HOT). Where a kind has a marker, the claim reserves it in the same statement (P20).
+-- Changes no indexed column (HOT). Where a kind has a marker, the claim reserves it in the same transaction (P20). The update
+-- stands twice: a deployment without markers returns its rows at once, and is spared a second look at each.
 create function crontick.take(
     p_ids bigint[], p_claim bigint, p_tick bigint, p_now timestamptz, p_lease_end timestamptz,
     p_known text[], p_paused_kinds text[], p_paused_groups bytea[], p_markers jsonb

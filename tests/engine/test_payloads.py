@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from crontick.jobs import PayloadError, kind
+from crontick.jobs import Context, PayloadError, kind
 from tests.engine.conftest import World
 
 pytestmark = pytest.mark.anyio
@@ -43,6 +43,16 @@ async def test_a_rolling_deploy_mends_a_payload_that_did_not_fit(world: World) -
     await world.later(301)
     await world.tick(anything)
     assert await world.status(job) == ["succeeded"]
+
+
+async def test_a_payload_error_of_the_function_s_own_is_an_ordinary_failure(world: World) -> None:
+    @kind("parent", max_attempts=2, backoff=[60])
+    async def parent(payload: dict[str, Any], ctx: Context) -> None:
+        ctx.enqueue(receipt, {"order": "seven"})
+
+    job = await parent.enqueue(world.conn, {})
+    await world.tick(parent)
+    assert 59 < await world.delay(job) <= 66, "its own backoff, not the wait for a rolling deploy"
 
 
 @pytest.mark.parametrize(

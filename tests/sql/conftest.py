@@ -76,7 +76,7 @@ class Sql:
     def settle(self, job: int, outcome: str, claim: int = 11, **ending: object) -> None:
         """Write down how an attempt ended."""
         told = json.dumps([{"id": job, "claim": claim, "outcome": outcome, **ending}])
-        self.rows("select crontick.settle(%s, '{}', '{}', null, %s, null)", claim, told)
+        self.rows("select crontick.settle(%s, '{}', '{}', %s, null)", claim, told)
 
     def dead(self, error: str = "it broke", **arguments: object) -> int:
         """A job that died of an error."""

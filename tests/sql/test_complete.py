@@ -76,7 +76,7 @@ def test_the_settle_that_follows_finds_it_done_and_does_not_call_it_lost(sql: Sq
     sql.claim()
     sql.rows("select crontick.complete(%s, 11)", job)
     told = json.dumps([{"id": job, "claim": 11, "outcome": "failed", "completed": True}])
-    assert sql.rows("select lost, held, already from crontick.settle(11, '{}', '{}', null, %s, null)", told) == [
+    assert sql.rows("select lost, held, already from crontick.settle(11, '{}', '{}', %s, null)", told) == [
         ([], [], [job])
     ]
     assert sql.rows("select succeeded, failed, lost from crontick.ticks") == [(1, 0, 0)]

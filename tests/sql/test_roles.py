@@ -174,7 +174,7 @@ def test_functions_and_operators_of_a_hostile_search_path_are_not_called(sql: Sq
     sql.rows(HIJACK)
     job = sql.enqueue(unique_key="k", group_key="g", unique_for="24 hours")
     sql.claim()
-    sql.rows("select crontick.settle(11, %s, '{11}', null, null, null)", [job])
+    sql.rows("select crontick.settle(11, %s, '{11}', null, null)", [job])
     sql.one("select crontick.why(%s)", job)
     sql.rows("select crontick.pause('queue', 'q', 'ann')")
     assert sql.rows("select what from mallory.stolen") == []

@@ -28,7 +28,7 @@ def test_a_key_holds_as_long_as_its_mode_says(sql: Sql, mode: str, while_it_runs
     assert sql.claim() == [job]
     second = sql.enqueue(unique_key="k", unique_for=mode)
     assert (second == job) is while_it_runs
-    sql.rows("select crontick.settle(11, %s, '{11}', null, null, null)", [job])
+    sql.rows("select crontick.settle(11, %s, '{11}', null, null)", [job])
     if while_it_runs:
         assert (sql.enqueue(unique_key="k", unique_for=mode) == job) is after
 
@@ -59,7 +59,7 @@ def test_an_active_key_holds_while_its_job_waits_for_another_attempt(sql: Sql) -
 def test_a_key_with_an_end_holds_until_then_whatever_became_of_the_job(sql: Sql, mode: str, length: str) -> None:
     job = sql.enqueue(unique_key="k", unique_for=mode)
     sql.claim()
-    sql.rows("select crontick.settle(11, %s, '{11}', null, null, null)", [job])
+    sql.rows("select crontick.settle(11, %s, '{11}', null, null)", [job])
     sql.rows("delete from crontick.finished_jobs")
     sql.later(length)
     sql.later("-1 minute")

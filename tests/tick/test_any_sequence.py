@@ -90,7 +90,7 @@ class Jobs(RuleBasedStateMachine):
     def _settle(self, job: int, claim: int, outcome: str) -> list[tuple[Any, ...]]:
         if outcome == "plain":
             return self.rows(
-                "select lost, held, already from crontick.settle(%s, %s::bigint[], %s::bigint[], null, null, null)",
+                "select lost, held, already from crontick.settle(%s, %s::bigint[], %s::bigint[], null, null)",
                 self.opening,
                 [job],
                 [claim],
@@ -98,7 +98,7 @@ class Jobs(RuleBasedStateMachine):
         said = {"id": job, "claim": claim, "outcome": outcome, "error": "e", "delay_seconds": 5, "began": True}
         ending = json.dumps([said])
         return self.rows(
-            "select lost, held, already from crontick.settle(%s, '{}', '{}', null, %s::json, null)",
+            "select lost, held, already from crontick.settle(%s, '{}', '{}', %s::json, null)",
             self.opening,
             ending,
         )

@@ -13,7 +13,7 @@ from tests.conftest import made_database
 
 OPEN = "select * from crontick.open_tick(%s, 2, 'test', '', '', 25, 40, 100, false, '{noop}', '', null, '', '', '')"
 CLAIM = "select id from crontick.claim(%s, %s, %s, 1, 0, 40, '{noop}', null, null, null, null, false, false)"
-SETTLE = "select * from crontick.settle(%s, %s::bigint[], %s::bigint[], null, null, null)"
+SETTLE = "select * from crontick.settle(%s, %s::bigint[], %s::bigint[], null, null)"
 CLOSE = "select * from crontick.close_tick(%s, %s, 1, 'empty', true, 0, '{noop}', null, null, null, '{1,1,1}')"
 
 
