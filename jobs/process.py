@@ -59,6 +59,9 @@ async def run_tick(
     finally:
         await services.close()
         await _KEEPER.keep(url, link, settings.keep_connection_seconds)
+    for name in request.kinds or ():
+        if name not in deployment.kinds:
+            summary.warn(f"this deployment has no kind {name}")
     if asked > settings.max_budget_seconds:
         summary.warn(f"the budget was cut to {settings.max_budget_seconds:g} s (CRONTICK_MAX_BUDGET_SECONDS)")
     return summary

@@ -55,6 +55,7 @@ def _findings(environ: Mapping[str, str], *, offline: bool) -> Iterator[Finding]
         yield from (Finding(wrong=True, sentence=sentence) for sentence in str(error).splitlines())
         return
     yield from _serving(settings)
+    yield from _secrets(deployment, environ)
     yield from _kinds(deployment)
     if settings.database_url is not None and not offline:
         try:
@@ -80,6 +81,16 @@ def _serving(settings: Settings) -> Iterator[Finding]:
         yield Finding(wrong=False, sentence="CRONTICK_MODULES is not set: only the kinds that ship are known")
     if settings.paused:
         yield Finding(wrong=False, sentence="CRONTICK_PAUSED is set: no tick of this deployment runs a job")
+
+
+def _secrets(deployment: Deployment, environ: Mapping[str, str]) -> Iterator[Finding]:
+    """The variables that ``crontick.toml`` names: without them every attempt fails."""
+    config = deployment.config
+    named = [("[email]", config.email.url_env)] if config.email is not None else []
+    named += [(f"webhook_endpoint {e.name}", name) for e in config.webhook_endpoint for name in e.secret_names]
+    for where, name in named:
+        if not (environ.get(name) or environ.get(f"{name}_FROM")):
+            yield Finding(wrong=True, sentence=f"{name} is not set, and {where} of crontick.toml names it")
 
 
 def _kinds(deployment: Deployment) -> Iterator[Finding]:

@@ -19,7 +19,7 @@ begin
     if not found then
         select * into v_done from crontick.finished_jobs as f where f.id = why.id;
         if not found then
-            return format('there is no job %s: finished jobs are kept for a time only', why.id);
+            return format('there is no job %s: there never was one, or it has ended and its time is over', why.id);
         end if;
         if v_done.status = 'succeeded' then
             return format('succeeded at %s, in attempt %s', to_char(v_done.finished_at, v_time), greatest(v_done.attempt, 1));
@@ -99,7 +99,7 @@ begin
     end if;
     if v_job.held_by = 'kind' then
         return format(
-            'no tick since knew the kind %s: deploy code that has it (CRONTICK_MODULES), or cancel the job: `crontick cancel %s`',
+            'no tick since it was enqueued knew the kind %s: deploy code that has it (CRONTICK_MODULES), or cancel the job: `crontick cancel %s`',
             v_job.kind, why.id
         );
     end if;

@@ -2,6 +2,7 @@
 
 import subprocess
 import sys
+from pathlib import Path
 
 import psycopg
 import pytest
@@ -124,3 +125,19 @@ def test_a_database_without_the_schema_says_to_migrate(cli: Command, database: s
         conn.execute("drop schema crontick cascade")
     answer = cli("jobs")
     assert (answer.status, "run `crontick migrate`" in answer.err) == (1, True)
+
+
+def test_a_secret_that_the_configuration_names_and_nobody_set_is_found(
+    cli: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    path = tmp_path / "crontick.toml"
+    path.write_text('[email]\nurl_env = "MAIL_URL"\nfrom = "a@example.com"\n')
+    monkeypatch.setenv("CRONTICK_CONFIG", str(path))
+    monkeypatch.delenv("MAIL_URL", raising=False)
+    answer = cli("check")
+    assert (answer.status, answer.out.splitlines()[-2]) == (
+        1,
+        "! MAIL_URL is not set, and [email] of crontick.toml names it",
+    )
+    monkeypatch.setenv("MAIL_URL", "smtp://127.0.0.1:2525")
+    assert cli("check").status == 0

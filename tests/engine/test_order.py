@@ -102,7 +102,8 @@ async def test_a_tick_may_serve_some_queues_or_kinds_only(world: World) -> None:
     assert await world.status(mail, slow, both) == ["succeeded", "queued", "queued"]
     await world.tick(note, other, queues=("slow",))
     assert await world.status(slow, both) == ["succeeded", "queued"]
-    await world.tick(note, other, kinds=("other",))
+    summary = await world.tick(note, other, kinds=("other", "nope"))
+    assert "this deployment has no kind nope" in summary.warnings
     assert await world.status(both) == ["succeeded"]
     assert await world.one("select bool_and(held_by is null) from crontick.jobs")
 

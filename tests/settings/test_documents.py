@@ -1,10 +1,12 @@
 """No secret that stands in our own documents opens a door."""
 
 import re
+import textwrap
 from pathlib import Path
 
 import pytest
 
+from crontick.jobs.config import read_config
 from crontick.jobs.settings import SECRETS, VARIABLES, Settings, SettingsError
 
 ROOT = Path(__file__).parents[2]
@@ -31,3 +33,16 @@ def test_an_example_secret_of_our_documents_is_refused() -> None:
 def test_the_readme_has_every_setting_as_the_code_reads_it() -> None:
     rows = re.findall(r"^\| `([A-Z_]+)` \| (.*?) ?\| (.*?) \|$", (ROOT / "README.md").read_text(), re.MULTILINE)
     assert rows == [tuple(variable) for variable in VARIABLES]
+
+
+def test_every_piece_of_configuration_in_the_readme_is_accepted() -> None:
+    pieces = re.findall(r"```toml\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
+    assert len(pieces) >= 4
+    for piece in pieces:
+        read_config(textwrap.dedent(piece), kinds=("send_email", "deliver_webhook", "send_receipt"))
+
+
+def test_every_file_that_the_readme_points_to_is_there() -> None:
+    targets = re.findall(r"\]\(([^)#:]+)\)", (ROOT / "README.md").read_text())
+    assert targets
+    assert [target for target in targets if not (ROOT / target).exists()] == []

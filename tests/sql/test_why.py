@@ -12,7 +12,7 @@ def why(sql: Sql, job: int) -> str:
 
 
 def test_a_job_that_is_not_there(sql: Sql) -> None:
-    assert why(sql, 4711) == "there is no job 4711: finished jobs are kept for a time only"
+    assert why(sql, 4711) == "there is no job 4711: there never was one, or it has ended and its time is over"
 
 
 def test_succeeded(sql: Sql) -> None:
@@ -102,7 +102,7 @@ def test_of_a_kind_that_the_tick_did_not_know(sql: Sql) -> None:
     assert "no tick has come yet" in why(sql, job)
     sql.claim()
     assert why(sql, job) == (
-        f"no tick since knew the kind mial: deploy code that has it (CRONTICK_MODULES), or cancel the job:"
+        f"no tick since it was enqueued knew the kind mial: deploy code that has it (CRONTICK_MODULES), or cancel the job:"
         f" `crontick cancel {job}`"
     )
 
