@@ -102,8 +102,8 @@ def test_of_a_kind_that_the_tick_did_not_know(sql: Sql) -> None:
     assert "no tick has come yet" in why(sql, job)
     sql.claim()
     assert why(sql, job) == (
-        f"no tick since it was enqueued knew the kind mial: deploy code that has it (CRONTICK_MODULES), or cancel the job:"
-        f" `crontick cancel {job}`"
+        "no tick since it was enqueued knew the kind mial: deploy code that has it (CRONTICK_MODULES), or cancel"
+        f" the job: `crontick cancel {job}`"
     )
 
 
