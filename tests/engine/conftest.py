@@ -63,6 +63,8 @@ class World:
         await self.conn.execute("update crontick.test_clock set ahead = ahead + make_interval(secs => %s)", (seconds,))
 
 
-@pytest.fixture
-def world(database: str, conn: psycopg.AsyncConnection[Any]) -> World:
-    return World(database, conn)
+@pytest.fixture(params=["direct", "through PgBouncer"])
+def world(request: pytest.FixtureRequest, database: str, conn: psycopg.AsyncConnection[Any]) -> World:
+    """Twice: ticks reach the database themselves, and through a pooler that keeps no session."""
+    url = database if request.param == "direct" else request.getfixturevalue("pgbouncer")
+    return World(url, conn)

@@ -82,6 +82,7 @@ async def dies(world: World) -> None:
         await world.rows(claiming, claim, running)
 
 
+@pytest.mark.parametrize("world", ["direct"], indirect=True)  # a pooler's server tells its counts when it likes
 async def test_every_index_is_used(world: World) -> None:
     await world.rows(FULL)
     await world.rows("vacuum (analyze)")

@@ -23,6 +23,7 @@ LEFT_BEHIND = {
 }
 
 
+@pytest.mark.parametrize("world", ["direct"], indirect=True)  # PgBouncer makes settings of its own
 async def test_a_session_is_left_as_it_was_found(world: World) -> None:
     @kind("fail")
     async def fail(payload: Any) -> None:
