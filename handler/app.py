@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, nullcontext
-from typing import Any, Final
+from typing import Any
 
 from starlette.routing import Route, Router
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -12,12 +12,12 @@ from crontick.handler import health
 from crontick.handler.auth import digests
 from crontick.handler.body import HungUp
 from crontick.handler.logs import log
-from crontick.handler.problem import FAULT, NOT_FOUND, Problem
+from crontick.handler.paths import TICK_PATHS
+from crontick.handler.problem import FAULT, NOT_FOUND, UNAVAILABLE, Problem
 from crontick.handler.shutdown import asked_by_sigterm
 from crontick.handler.tick_door import RunTick, TickDoor
 from crontick.jobs.settings import Settings
-
-TICK_PATHS: Final = ("/cron/tick", "/api/cron/tick")
+from crontick.jobs.unavailable import Unavailable
 
 
 def create_app(
@@ -47,7 +47,7 @@ def create_app(
             await door.finish()
 
     router = Router(routes, redirect_slashes=False, default=_not_found, lifespan=lifespan)
-    return _with_problems(router)
+    return with_problems(router)
 
 
 class _Raw:
@@ -67,7 +67,7 @@ async def _not_found(scope: Scope, receive: Receive, send: Send) -> None:
     raise Problem(NOT_FOUND, f"the tick is at {TICK_PATHS[0]}, and no path here ends in a slash")
 
 
-def _with_problems(app: ASGIApp) -> ASGIApp:
+def with_problems(app: ASGIApp) -> ASGIApp:
     """Every error as a problem; no exception reaches the server, which would log it as it is."""
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
@@ -87,6 +87,9 @@ def _with_problems(app: ASGIApp) -> ASGIApp:
             return
         except Problem as problem:
             await _answer(problem, scope, receive, send)
+        except Unavailable as unavailable:
+            headers = {"retry-after": str(unavailable.retry_after_seconds)}
+            await _answer(Problem(UNAVAILABLE, unavailable.reason, headers), scope, receive, send)
         except Exception:  # noqa: BLE001 (the last net: a server would log its text as it is, secrets and all)
             log.exception("a request failed")
             if not started:

@@ -6,12 +6,10 @@ from collections.abc import Mapping
 from starlette.types import ASGIApp
 
 from crontick.handler import logs
-from crontick.handler.app import create_app
+from crontick.handler.front import MISSING_DATABASE, front_door
 from crontick.handler.shutdown import retire
 from crontick.jobs.config_error import ConfigError
 from crontick.jobs.deployment import DeploymentError, load_deployment
-from crontick.jobs.process import run_tick
-from crontick.jobs.ready import check_ready
 from crontick.jobs.settings import Settings, SettingsError
 
 
@@ -24,12 +22,7 @@ def standalone(environ: Mapping[str, str]) -> ASGIApp:
         # A sentence for the operator; from an exception the server would make a page of traceback.
         raise SystemExit(f"crontick does not start:\n{error}") from None
     logs.configure(deployment.redact)
-    return create_app(
-        settings,
-        run_tick=lambda request, caller, stop: run_tick(deployment, request, caller=caller, stop=stop),
-        check_ready=lambda: check_ready(deployment),
-        retire=retire,
-    )
+    return front_door(settings, lambda: deployment, retire=retire)
 
 
 def _serving(settings: Settings) -> Settings:
@@ -37,7 +30,7 @@ def _serving(settings: Settings) -> Settings:
     if not settings.cron_secrets:
         missing.append("CRON_SECRET is not set: make one with `openssl rand -hex 32`")
     if settings.database_url is None:
-        missing.append("CRONTICK_DATABASE_URL is not set, nor DATABASE_URL: name the PostgreSQL that has the jobs")
+        missing.append(MISSING_DATABASE)
     if missing:
         raise SettingsError(missing)
     return settings

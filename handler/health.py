@@ -7,8 +7,7 @@ from starlette.responses import JSONResponse
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from crontick.handler.auth import admit
-from crontick.handler.problem import METHOD_NOT_ALLOWED, UNAVAILABLE, Problem
-from crontick.jobs.unavailable import Unavailable
+from crontick.handler.problem import METHOD_NOT_ALLOWED, Problem
 
 CheckReady = Callable[[], Awaitable[None]]
 
@@ -25,11 +24,7 @@ def ready(check_ready: CheckReady, accepted: Sequence[bytes]) -> ASGIApp:
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
         admit(scope, accepted)
         _only_get(scope)
-        try:
-            await check_ready()
-        except Unavailable as unavailable:
-            headers = {"retry-after": str(unavailable.retry_after_seconds)}
-            raise Problem(UNAVAILABLE, unavailable.reason, headers) from None
+        await check_ready()
         await JSONResponse({"status": "ready"})(scope, receive, send)
 
     return answer

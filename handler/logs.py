@@ -4,7 +4,7 @@ import json
 import logging
 import sys
 import traceback
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
 from typing import Any, Final
 
@@ -15,13 +15,13 @@ Redact = Callable[[str], str]
 log: Final = logging.getLogger("crontick")
 
 
-def configure(redact: Redact) -> None:
+def configure(redactor: Redact) -> None:
     """Make crontick's own logger write to stderr, and quieten those that would write a URL with its query.
 
     For a process that is all ours; inside somebody's app nothing of logging is touched.
     """
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(_Lines(redact))
+    handler.setFormatter(_Lines(redactor))
     log.handlers[:] = [handler]
     log.setLevel(logging.INFO)
     log.propagate = False
@@ -29,6 +29,16 @@ def configure(redact: Redact) -> None:
         logging.getLogger(noisy).setLevel(logging.WARNING)
     access = logging.getLogger("uvicorn.access")
     access.filters[:] = [without_query]
+
+
+def redact(redactor: Redact, *, kinds: Iterable[str]) -> None:
+    """Clean what our own loggers say, those of functions of ``kinds`` too, and leave all else of logging as it is.
+
+    For crontick inside somebody's app. A filter holds for one logger and not for those below it.
+    """
+    clean = _Clean(redactor)
+    for logger in (log, *map(log.getChild, ("tick", "run", *(f"kinds.{kind}" for kind in kinds)))):
+        logger.filters[:] = [one for one in logger.filters if not isinstance(one, _Clean)] + [clean]
 
 
 def without_query(record: logging.LogRecord) -> bool:
@@ -41,9 +51,9 @@ def without_query(record: logging.LogRecord) -> bool:
 
 
 class _Lines(logging.Formatter):
-    def __init__(self, redact: Redact) -> None:
+    def __init__(self, redactor: Redact) -> None:
         super().__init__()
-        self._redact = redact
+        self._redact = redactor
 
     def format(self, record: logging.LogRecord) -> str:
         line: dict[str, Any] = {
@@ -53,17 +63,36 @@ class _Lines(logging.Formatter):
             **getattr(record, "fields", {}),
         }
         if record.exc_info and record.exc_info[1]:
-            # Not the traceback module's own text: a database's error would quote the row, a connection's the DSN.
-            line["error"] = texts.describe(record.exc_info[1])
-            line["traceback"] = "".join(traceback.format_tb(record.exc_info[2]))
-        return json.dumps(self._clean(line), default=str)
+            line["error"], line["traceback"] = _told(record.exc_info[1])
+        return json.dumps(_cleaned(line, self._redact), default=str)
 
-    def _clean(self, value: Any) -> Any:
-        match value:
-            case str():
-                return self._redact(value)
-            case dict():
-                return {key: self._clean(part) for key, part in value.items()}
-            case list() | tuple():
-                return [self._clean(part) for part in value]
-        return value
+
+class _Clean(logging.Filter):
+    def __init__(self, redactor: Redact) -> None:
+        super().__init__()
+        self._redact = redactor
+
+    def filter(self, record: logging.LogRecord) -> bool:
+        record.msg, record.args = self._redact(record.getMessage()), None
+        if hasattr(record, "fields"):
+            record.fields = _cleaned(record.fields, self._redact)
+        if record.exc_info and record.exc_info[1]:
+            error, trace = _told(record.exc_info[1])
+            record.exc_text, record.exc_info = self._redact(f"{trace}{error}"), None
+        return True
+
+
+def _told(error: BaseException) -> tuple[str, str]:
+    """Not the traceback module's own text: a database's error would quote the row, a connection's the DSN."""
+    return texts.describe(error), "".join(traceback.format_tb(error.__traceback__))
+
+
+def _cleaned(value: Any, redactor: Redact) -> Any:
+    match value:
+        case str():
+            return redactor(value)
+        case dict():
+            return {key: _cleaned(part, redactor) for key, part in value.items()}
+        case list() | tuple():
+            return [_cleaned(part, redactor) for part in value]
+    return value

@@ -36,6 +36,7 @@ REQUEST_IDS: Final = ("x-amzn-trace-id", "x-cloud-trace-context", "x-vercel-id",
 # Half of the 15 s between a tick's deadline and the end of its leases (P4), and never nothing.
 PATIENCE_SECONDS: Final = 7.5
 RETIRING_SECONDS: Final = 5
+STUCK: Final = "a function of this tick cannot be stopped and runs on: restart this process when you can"
 
 
 class TickDoor:
@@ -93,6 +94,8 @@ class TickDoor:
         except Exception:  # noqa: BLE001 (it is ours: jobs end in outcomes, the database's absence in Unavailable)
             log.exception("the tick failed", extra={"fields": {"trigger": caller.trigger}})
             return Problem(FAULT, "this is a fault of crontick: its log has the traceback; jobs that ran are retried")
+        if summary.retire and not self._retire:
+            summary.warn(STUCK)
         log.info("tick", extra={"fields": summary.as_dict(verbose=True)})
         if summary.retire and self._retire:
             self._retiring = True

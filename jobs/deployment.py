@@ -172,8 +172,7 @@ def _secrets(settings: Settings, config: Config) -> list[str]:
     for endpoint in config.webhook_endpoint:
         named += list(endpoint.secret_names)
     values = [value for name in named for value in _values(name)]
-    urls = [url for url in (settings.database_url, settings.migrate_url) if url]
-    return [*settings.cron_secrets, *settings.admin_secrets, *settings.enqueue_secrets, *values, *urls]
+    return [*settings.secrets, *values]
 
 
 def _values(name: str) -> tuple[str, ...]:

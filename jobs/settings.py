@@ -36,7 +36,7 @@ VARIABLES: Final = (
     Variable("CRONTICK_KEEP_CONNECTION_SECONDS", "60", "keep the connection when the next tick comes within this"),
     Variable("CRONTICK_ALLOW_GET", "0", "1 lets GET tick, for Vercel's cron"),
     Variable("CRONTICK_ENVIRONMENT", "production", "must equal the name that the database was migrated with"),
-    Variable("CRONTICK_PREFIX", "empty", "path before every route but the tick's"),
+    Variable("CRONTICK_PREFIX", "empty; wrapped /crontick", "path before every route but the tick's"),
     Variable("CRONTICK_PAUSED", "0", "1 stops every tick of this deployment from running jobs"),
 )
 SECRETS: Final = {"CRON_SECRET": 16, "CRONTICK_ADMIN_SECRET": 32, "CRONTICK_ENQUEUE_SECRET": 16}
@@ -75,6 +75,12 @@ class Settings:
     environment: str = "production"
     prefix: str | None = None
     paused: bool = False
+
+    @property
+    def secrets(self) -> list[str]:
+        """Every secret that the environment has, and the URLs, which have passwords."""
+        urls = [url for url in (self.database_url, self.migrate_url) if url]
+        return [*self.cron_secrets, *self.admin_secrets, *self.enqueue_secrets, *urls]
 
     @classmethod
     def from_environ(cls, environ: Mapping[str, str]) -> "Settings":
