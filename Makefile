@@ -13,7 +13,7 @@ INSTALLED := $(VENV)/installed-$(FILES)
 help:
 	@echo "make demo     see it work, on a PostgreSQL of its own"
 	@echo "make test     run the tests (TESTS=tests/door WORKERS=4)"
-	@echo "make check    format, lint, types, layers, SQL, dependencies, dead code"
+	@echo "make check    format, lint, types, layers, SQL, dependencies, dead code, workflows"
 	@echo "make bench    measure drains and cold ticks"
 	@echo "make package  build the wheel and use it from a project of its own"
 	@echo "make lock     bring requirements.lock up to pyproject.toml (UPGRADE=--upgrade for newer releases)"
@@ -29,10 +29,13 @@ check: $(INSTALLED)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	$(BIN)/mypy --python-version 3.10 .github/actions/tick/tick.py
 	$(BIN)/lint-imports
 	$(BIN)/sqlfluff lint sql
 	$(BIN)/deptry .
 	$(BIN)/vulture
+	$(BIN)/jactionlint --shellcheck=
+	$(BIN)/zizmor --offline --no-progress --quiet .github
 
 bench: $(INSTALLED)
 	$(BIN)/python -m tests.bench

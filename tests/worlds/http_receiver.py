@@ -102,11 +102,11 @@ async def _give(answer: Answer, reader: asyncio.StreamReader, writer: asyncio.St
 
 
 @contextmanager
-def http_receiver(*, tls: ssl.SSLContext | None = None) -> Iterator[HttpReceiver]:
+def http_receiver(*, tls: ssl.SSLContext | None = None, port: int = 0) -> Iterator[HttpReceiver]:
     """A receiver on 127.0.0.1; with ``tls`` (trustme makes such contexts) it speaks https."""
     receiver = HttpReceiver()
     with background() as thread:
-        server = thread.run(asyncio.start_server(receiver.serve, "127.0.0.1", 0, ssl=tls))
+        server = thread.run(asyncio.start_server(receiver.serve, "127.0.0.1", port, ssl=tls))
         port = server.sockets[0].getsockname()[1]
         receiver.url = f"{'https' if tls else 'http'}://127.0.0.1:{port}"
         try:
