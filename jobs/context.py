@@ -47,6 +47,10 @@ class Services(Protocol):
         """Why a reminder must not go out any more."""
         ...
 
+    async def misfit_before(self, job: Job) -> bool:
+        """Whether its last error was a payload that did not fit."""
+        ...
+
     async def reserve(self, job: Job, kind: "Kind[Any]", key: str) -> tuple[str, int | None, float]:
         """A marker's state, its holder, and the seconds until that holder's lease ends."""
         ...
@@ -199,6 +203,10 @@ class Context:
     async def not_wanted(self) -> str | None:
         """Why this reminder must not go out any more; None for what is wanted (P23)."""
         return await self._services.not_wanted(self.job)
+
+    async def misfit_before(self) -> bool:
+        """Whether the last error of this job was a payload that did not fit (P14)."""
+        return await self._services.misfit_before(self.job)
 
     def check_lease(self) -> None:
         """Raises ``LeaseLost`` when this attempt may not act any more: it was cut off, or its process slept."""

@@ -174,13 +174,12 @@ class Exchanges:
         done: frozenset[int] = frozenset()
         cancelled: frozenset[int] = frozenset()
         if settled_by:
-            gone, held, already, stopped = rows[0][0]
-            self._held, lost, done = set(held), frozenset(gone), frozenset(already)
+            gone, held, _, stopped, completed = rows[0][0]
+            self._held, lost, done = set(held), frozenset(gone), frozenset(completed)
             cancelled = frozenset(stopped) - self._held - lost
             rows = rows[1:]
         batch = self._batch(rows, claim)
-        batch.lost, batch.reminders, batch.cancelled = lost, reminders, cancelled
-        batch.completed = frozenset(e.ctx.job.id for e in endings if e.completed and e.ctx.job.id in done)
+        batch.lost, batch.reminders, batch.cancelled, batch.completed = lost, reminders, cancelled, done
         if self._held:  # until the deadline; then their leases run out, and a later tick rescues them
             batch.closed = self._bounds.left <= 0 and not seats.running
         return batch

@@ -22,7 +22,10 @@ __all__ = ["Ending", "Runner", "ended"]
 ERROR_CHARACTERS: Final = 4000
 HAND_BACKS: Final = 3
 """In a row; after that the attempt counts as failed: it does not end inside a tick (P6)."""
+MISFIT: Final = "crontick:payload"
+"""The fingerprint by which a second misfit in a row is known."""
 _MISFIT_RETRY_SECONDS: Final = 300.0
+_NOT_COMMITTED: Final = "crontick:not-committed"
 _PLAIN: Final = Succeeded()
 _LOG: Final = logging.getLogger("crontick.run")
 
@@ -62,7 +65,7 @@ class Runner:
             try:
                 payload = ctx.kind.payload.decode(ctx.job.payload_text)
             except PayloadError as error:
-                return ended(ctx, self._misfit(ctx, error))
+                return ended(ctx, await self._misfit(ctx, error))
             if self._around is None:
                 value = await self._call(ctx, payload)
             else:
@@ -70,9 +73,7 @@ class Runner:
                     value = await self._call(ctx, payload)
             outcome: Outcome = _PLAIN if value is None else _with_result(value)
             if ctx.completing:
-                outcome = self._failed(
-                    ctx, RuntimeError("complete was not committed"), public="complete was not committed"
-                )
+                outcome = self._uncommitted(ctx)
         except asyncio.CancelledError:
             outcome = self._cut(ctx, runs_on=not ctx.kind.is_async)
         except (Exception, SystemExit) as error:  # noqa: BLE001 (whatever a function raises is its own job's affair)
@@ -123,6 +124,16 @@ class Runner:
             return Dead(text, public, fingerprint, status_code)
         return Failed(text, public, retry_seconds or self._retry_seconds(ctx), fingerprint, status_code)
 
+    def _uncommitted(self, ctx: Context) -> Outcome:
+        """What the attempt comes to if the transaction in which it called complete did not commit (P8)."""
+        said = "complete was not committed"
+        outcome = self._failed(ctx, RuntimeError(said), public=said)
+        return (
+            msgspec.structs.replace(outcome, fingerprint=_NOT_COMMITTED)
+            if isinstance(outcome, Failed | Dead)
+            else outcome
+        )
+
     def write_off(self, ctx: Context) -> Ending:
         """The ending of an attempt that swallowed its cancellation, and runs on."""
         return ended(ctx, self._cut(ctx, runs_on=True))
@@ -142,12 +153,12 @@ class Runner:
         retry_seconds = max(self._retry_seconds(ctx), lease_seconds)
         return self._failed(ctx, TimeoutError(said), public=said, retry_seconds=retry_seconds)
 
-    def _misfit(self, ctx: Context, error: PayloadError) -> Outcome:
+    async def _misfit(self, ctx: Context, error: PayloadError) -> Outcome:
         """A payload that does not fit is tried once more, after a rolling deploy had time to end, then dead (P14)."""
         text = self._text(ctx, error)
-        if ctx.job.attempt > 1:
-            return Dead(text, "the payload does not fit its kind", "crontick:payload")
-        return Failed(text, "the payload does not fit its kind", _MISFIT_RETRY_SECONDS, "crontick:payload")
+        if ctx.job.attempt > 1 and await ctx.misfit_before():
+            return Dead(text, "the payload does not fit its kind", MISFIT)
+        return Failed(text, "the payload does not fit its kind", _MISFIT_RETRY_SECONDS, MISFIT)
 
     def _retry_seconds(self, ctx: Context) -> float:
         return delay_seconds(ctx.kind.backoff, ctx.job.attempt)
@@ -169,15 +180,26 @@ def ended(ctx: Context, outcome: Outcome) -> Ending:
     if own is not None and ctx.job.marker_state == "reserved" and own not in ctx.marks:
         marks += (Mark(ctx.kind.name, own, "free"),)
     doubt = next((mark for mark in marks if mark.state == "in_doubt"), None)
-    if doubt is not None and not isinstance(outcome, Succeeded | Dead):
-        if ctx.kind.in_doubt == "park":
-            because = getattr(outcome, "error", "it was cut off")
-            outcome = Dead(
-                f'in doubt: nobody knows whether "{doubt.key}" was sent ({because})', "in doubt", "crontick:in-doubt"
-            )
-        elif ctx.kind.in_doubt == "skip":
-            outcome = Succeeded(duplicate=True)
+    if doubt is not None and not isinstance(outcome, Dead):
+        outcome = _in_doubt(ctx, outcome, doubt.key)
     return Ending(ctx, outcome, marks, completed)
+
+
+def _in_doubt(ctx: Context, outcome: Outcome, key: str) -> Outcome:
+    """What the kind's policy makes of an attempt that left a marker in doubt, also of one that returned (P21)."""
+    if ctx.kind.in_doubt == "skip":
+        return outcome if isinstance(outcome, Succeeded) else Succeeded(duplicate=True)
+    because = getattr(
+        outcome, "error", "the function left it in doubt" if isinstance(outcome, Succeeded) else "it was cut off"
+    )
+    error, fingerprint = f'in doubt: nobody knows whether "{key}" was sent ({because})', "crontick:in-doubt"
+    if ctx.kind.in_doubt == "park":
+        return Dead(error, "in doubt", fingerprint)
+    if not isinstance(outcome, Succeeded):
+        return outcome
+    if ctx.job.attempt >= (ctx.job.own_max_attempts or ctx.kind.max_attempts):
+        return Dead(error, "in doubt", fingerprint)
+    return Failed(error, "in doubt", delay_seconds(ctx.kind.backoff, ctx.job.attempt), fingerprint)
 
 
 def _before(ctx: Context) -> Outcome | None:

@@ -76,6 +76,13 @@ class TickServices:
             return f"{reminder}: the item was moved, and is reminded of at its new time"
         return None
 
+    async def misfit_before(self, job: Job) -> bool:
+        """Whether its last error was a payload that did not fit."""
+        [answer] = await self.link.tell([[statement(query("read_misfit"), {"job": job.id})]])
+        if answer.error is not None:
+            raise answer.error
+        return bool(answer.rows[0][0][0])
+
     def http(self) -> "httpx.AsyncClient":
         """The tick's one client, made when first asked for."""
         if self._http is None:

@@ -24,6 +24,7 @@ begin
         grant select on
             crontick.reminder_records, crontick.installation, crontick.test_clock, crontick.unfinished_jobs, crontick.pauses
             to crontick_tick;
+        grant select (job, number, ended_at, outcome, fingerprint) on crontick.attempts to crontick_tick;
     end if;
     if exists (select from pg_catalog.pg_roles where rolname = 'crontick_read') then
         grant usage on schema crontick to crontick_read;

@@ -119,7 +119,7 @@ begin
             select j.id
             from crontick.unfinished_jobs as j
             where j.held_by = 'suspect' and j.status in ('queued', 'failed') and j.run_at <= v_now
-                and j.claimed_by is distinct from v_tick
+                and j.lone_rescues < 2 and j.claimed_by is distinct from v_tick
                 and j.kind = any(coalesce(p_kinds, p_known)) and j.kind <> all(v_paused_kinds)
                 and j.queue <> all(v_paused_queues)
                 and (j.group_digest is null or j.group_digest <> all(v_paused_groups))

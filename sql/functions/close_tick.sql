@@ -1,6 +1,6 @@
 -- What is left to do, and, when nothing is, the end of the tick: fills in its row and reads when the next job is due.
 -- Not closed while the claim before it took something or attempts run; nor, as long as the tick is willing to ask again, while
--- a group waits to be placed or the claim only cleared rows out of its way.
+-- a group waits to be placed, the claim only cleared rows out of its way, or the database has yet to be told of this deployment.
 create function crontick.close_tick(
     p_opening bigint,
     p_claim bigint,
@@ -31,8 +31,12 @@ declare
     v_lanes crontick.lane [];
     v_paused text [];
     v_claimed boolean;
+    v_stranger boolean;
 begin
-    select t.id, t.parked into v_tick, parked from crontick.ticks as t where t.opening = p_opening;
+    select t.id, t.parked, t.ended_at is null and not exists (select from crontick.deployments as d where d.hash = t.deployment)
+    into v_tick, parked, v_stranger
+    from crontick.ticks as t
+    where t.opening = p_opening;
     select true, c.more into v_claimed, more from crontick.claims as c where c.claim = p_claim;
     if more is null then
         v_paused := array(select p.name from crontick.pauses as p where p.what = 'queue');
@@ -51,7 +55,8 @@ begin
         and not (
             p_ask_again
             and (
-                (more and parked > p_parked)
+                v_stranger
+                or (more and parked > p_parked)
                 or exists (select from crontick.group_calls as c order by c.group_digest limit 1)
             )
         );
@@ -60,7 +65,13 @@ begin
             select
             from crontick.unfinished_jobs as j
             where j.held_by = 'suspect' and j.held_by <> 'group' and j.status <> 'running' and j.kind = any(p_known)
-                and j.run_at <= v_now and j.claimed_by is distinct from v_tick
+                and j.run_at <= v_now and j.claimed_by is distinct from v_tick and j.lone_rescues < 2
+                and (p_queues is null or j.queue = any(p_queues)) and j.queue <> all(v_paused)
+                and not exists (
+                    select
+                    from crontick.pauses as p
+                    where (p.what = 'kind' and p.name = j.kind) or (p.what = 'group' and p.name = j.group_key)
+                )
         );
         oldest_due_seconds := coalesce(
             (select extract(epoch from v_now - min(l.oldest_at)) from unnest(v_lanes) as l), 0

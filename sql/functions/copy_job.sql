@@ -1,4 +1,5 @@
--- A fresh copy of a dead job, lineage both ways. A unique key that another job holds by now is left with it: the copy has none.
+-- A fresh copy of a dead job (or of one that succeeded, and left a doubt: it has no resolution), lineage both ways.
+-- A unique key that another job holds by now is left with it: the copy has none.
 create function crontick.copy_job(
     p_dead crontick.finished_jobs, p_by text, p_reason text, p_payload jsonb, p_run_at timestamptz, p_resolution text
 ) returns bigint
@@ -27,8 +28,11 @@ begin
     where j.id = v_id;
     update crontick.finished_jobs as f
     set
-        requeued_as = v_id, resolution = p_resolution, resolved_at = crontick.now(), resolved_by = p_by,
-        resolved_reason = p_reason
+        requeued_as = v_id,
+        resolution = case when f.status = 'dead' then p_resolution end,
+        resolved_at = case when f.status = 'dead' then crontick.now() end,
+        resolved_by = case when f.status = 'dead' then p_by end,
+        resolved_reason = case when f.status = 'dead' then p_reason end
     where f.id = p_dead.id;
     perform crontick.note(
         'requeue', 'job ' || p_dead.id, p_dead.id, p_by, p_reason,

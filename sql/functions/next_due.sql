@@ -6,11 +6,15 @@ as $$
         (select min(l.oldest_at) from crontick.lanes('infinity', null, p_paused) as l),
         (select min(c.lease_expires_at) from crontick.claims as c),
         (
-            select j.run_at
+            select min(j.run_at)
             from crontick.unfinished_jobs as j
-            where j.held_by = 'suspect' and j.held_by <> 'group' and j.status <> 'running'
-            order by j.held_by, j.kind, j.id
-            limit 1
+            where j.held_by = 'suspect' and j.held_by <> 'group' and j.status <> 'running' and j.lone_rescues < 2
+                and j.queue <> all(p_paused)
+                and not exists (
+                    select
+                    from crontick.pauses as p
+                    where (p.what = 'kind' and p.name = j.kind) or (p.what = 'group' and p.name = j.group_key)
+                )
         )
     )
 $$;

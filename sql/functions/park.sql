@@ -15,7 +15,7 @@ begin
         where j.id = any(p_ids) and j.status in ('queued', 'failed') and j.expires_at <= p_now
     );
     if cardinality(v_expired) > 0 then
-        perform crontick.finish(v_expired, 'cancelled', 'it expired before it ran', p_now);
+        perform crontick.finish_each(v_expired, 'cancelled', 'it expired before it ran', p_now);
     end if;
 
     with lined as (

@@ -52,13 +52,13 @@ begin
 
         v_cancelled := array(select r.job from crontick.cancel_requests as r where r.job = any(v_ids));
         if cardinality(v_cancelled) > 0 then
-            perform crontick.finish(v_cancelled, 'cancelled', 'it was asked to stop, and its process died', p_now);
+            perform crontick.finish_each(v_cancelled, 'cancelled', 'it was asked to stop, and its process died', p_now);
         end if;
         v_dead := array(
             select j.id from crontick.unfinished_jobs as j where j.id = any(v_ids) and j.lone_rescues >= 2 and j.status = 'queued'
         );
         if cardinality(v_dead) > 0 then
-            perform crontick.finish(v_dead, 'dead', 'the process died under it, twice while it ran alone', p_now);
+            perform crontick.finish_each(v_dead, 'dead', 'the process died under it, twice while it ran alone', p_now);
         end if;
 
         if not exists (

@@ -3,7 +3,7 @@
 -- claim has already written (a lost answer, complete) is neither held nor lost (P1). Facts about markers are not fenced (P20).
 create function crontick.settle(
     p_opening bigint, p_ids bigint[], p_claims bigint[], p_endings json, p_progress json
-) returns table (lost bigint[], held bigint[], already bigint[], cancelled bigint[])
+) returns table (lost bigint[], held bigint[], already bigint[], cancelled bigint[], completed bigint[])
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan
@@ -20,7 +20,6 @@ declare
     v_keyed bigint [];
     v_called bytea [];
     v_endings crontick.ending [];
-    v_count int;
 begin
     if p_progress is not null then
         perform crontick.write_progress(p_progress, v_now);
@@ -148,10 +147,30 @@ begin
         ) as left_over;
     end if;
 
-    select count(*) into v_count from unnest(v_endings) as e where e.completed and e.id = any(already);
+    -- What complete has ended is no outcome of this settle: the tick's row remembers which it has counted, for a repeat (P1).
+    -- What the function raised after it is kept as a note (P8).
+    completed := '{}';
+    if cardinality(already) > 0 and exists (select from unnest(v_endings) as e where e.completed) then
+        completed := array(
+            select f.id
+            from unnest(v_endings) as e
+            join crontick.finished_jobs as f on f.id = e.id and f.claim = e.claim and f.status = 'succeeded'
+            where e.completed and e.id = any(already)
+        );
+        insert into crontick.attempts (
+            job, claim, tick, started_at, ended_at, number, retryable, kind, outcome, error, fingerprint
+        )
+        select f.id, f.claim, f.claimed_by, f.claimed_at, v_now, f.attempt, false, f.kind, 'succeeded', e.error, e.fingerprint
+        from unnest(v_endings) as e
+        join crontick.finished_jobs as f on f.id = e.id
+        where f.id = any(settle.completed) and e.error is not null and e.fingerprint is distinct from 'crontick:not-committed'
+            and not exists (select from crontick.attempts as a where a.job = f.id and a.claim = f.claim);
+    end if;
+
     update crontick.ticks as t
     set
-        succeeded = t.succeeded + v_plain + v_count
+        succeeded = t.succeeded + v_plain
+            + (select count(*) from unnest(settle.completed) as c (id) where c.id <> all(t.completed))
             + (select count(*) from unnest(v_endings) as e where e.outcome = 'succeeded' and e.id = any(v_done)),
         failed = t.failed + (select count(*) from unnest(v_endings) as e where e.outcome = 'failed' and e.id = any(v_done)),
         dead = t.dead + (select count(*) from unnest(v_endings) as e where e.outcome = 'dead' and e.id = any(v_done)),
@@ -159,7 +178,8 @@ begin
         cancelled = t.cancelled + (select count(*) from unnest(v_endings) as e where e.outcome = 'cancelled' and e.id = any(v_done)),
         handed_back = t.handed_back + (select count(*) from unnest(v_endings) as e where e.outcome = 'handed_back' and e.id = any(v_done)),
         duplicates = t.duplicates + (select count(*) from unnest(v_endings) as e where e.duplicate and e.id = any(v_done)),
-        lost = t.lost + coalesce(cardinality(settle.lost), 0)
+        lost = t.lost + coalesce(cardinality(settle.lost), 0),
+        completed = t.completed || array(select c.id from unnest(settle.completed) as c (id) where c.id <> all(t.completed))
     where t.opening = p_opening and (v_plain > 0 or v_endings <> '{}');
     return next;
 end

@@ -103,6 +103,12 @@ begin
             v_job.kind, why.id
         );
     end if;
+    if v_job.held_by = 'suspect' and v_job.lone_rescues >= 2 then
+        return format(
+            '%s: mend what refuses the row in crontick.finished_jobs, then `crontick cancel %s`',
+            coalesce(v_job.last_error, 'it cannot be ended'), why.id
+        );
+    end if;
     if v_job.held_by = 'suspect' then
         return format(
             'a process died under it (%s): it runs alone at the end of the next tick that knows it, and is dead after two deaths alone',

@@ -58,6 +58,17 @@ async def test_only_the_transaction_decides(
     assert await world.one("select count(*) from crontick.claims") == 0
 
 
+@pytest.mark.parametrize(("payload", "notes"), [("commit", []), ("raise after", ["Permanent: after"])])
+async def test_what_the_function_raises_after_it_is_kept_as_a_note(
+    world: World, payload: str, notes: list[str]
+) -> None:
+    await world.rows("create table public.ledger (job bigint)")
+    await pay.enqueue(world.conn, payload)
+    await world.tick(pay)
+    kept = await world.rows("select outcome, error from crontick.attempts")
+    assert kept == [("succeeded", note) for note in notes]
+
+
 async def test_left_open_it_is_rolled_back_and_the_attempt_failed(world: World) -> None:
     await world.rows("create table public.ledger (job bigint)")
 

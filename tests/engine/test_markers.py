@@ -198,6 +198,46 @@ async def test_a_mark_can_overrule_what_an_error_means(world: World) -> None:
     assert await world.rows("select key, job from crontick.doubts") == [("doubt", doubt)]
 
 
+@pytest.mark.parametrize(("policy", "status"), [("park", "dead"), ("resend", "failed"), ("skip", "succeeded")])
+async def test_a_function_that_returns_and_leaves_a_doubt_ends_as_its_kind_s_policy_says(
+    world: World, policy: Literal["park", "resend", "skip"], status: str
+) -> None:
+    sent: Sent = []
+
+    @kind("mail", marker="key", in_doubt=policy, backoff=[60])
+    async def mail(payload: dict[str, Any], ctx: Context) -> None:
+        async with ctx.once() as mark:
+            sent.append(ctx.job.id)
+            if len(sent) == 1:
+                mark.in_doubt()
+
+    job = await mail.enqueue(world.conn, {"key": "k"})
+    summary = await world.tick(mail)
+    assert (await world.status(job), getattr(summary, status)) == ([status], 1)
+    assert await markers(world) == [("k", "in_doubt")]
+    copy = None
+    if policy != "resend":
+        copy = await world.one("select crontick.resolve_doubt('mail', 'k', 'not_sent', 'ann')")
+        assert (await world.job(job))["requeued_as"] == copy is not None
+    await world.later(67)
+    await world.tick(mail)
+    assert (sent, await markers(world)) == ([job, copy or job], [("k", "sent")])
+
+
+async def test_a_send_that_stays_in_doubt_is_not_repeated_for_ever(world: World) -> None:
+    @kind("mail", marker="key", in_doubt="resend", max_attempts=2, backoff=[1])
+    async def mail(payload: dict[str, Any], ctx: Context) -> None:
+        async with ctx.once() as mark:
+            mark.in_doubt()
+
+    job = await mail.enqueue(world.conn, {"key": "k"})
+    await world.tick(mail)
+    await world.later(60)
+    await world.tick(mail)
+    told = await world.job(job)
+    assert (told["status"], told["attempt"], await markers(world)) == ("dead", 2, [("k", "in_doubt")])
+
+
 async def test_a_function_that_never_comes_to_its_marker_leaves_it_free(world: World) -> None:
     @kind("mail", marker="key")
     async def mail(payload: dict[str, Any], ctx: Context) -> None:

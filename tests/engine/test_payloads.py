@@ -45,6 +45,22 @@ async def test_a_rolling_deploy_mends_a_payload_that_did_not_fit(world: World) -
     assert await world.status(job) == ["succeeded"]
 
 
+async def test_a_payload_that_stops_fitting_after_two_attempts_gets_its_one_more_try(world: World) -> None:
+    """A deploy that is rolled back, and then rolled forward again."""
+
+    @kind("any", backoff=[60])
+    async def busy(payload: Any) -> None:
+        raise OSError("later")
+
+    job = await world.one("select crontick.enqueue('any', '{\"order\": \"seven\"}')")
+    for code, error in [(busy, "OSError"), (busy, "OSError"), (kind("any")(receipt.function), "PayloadError")]:
+        summary = await world.tick(code)
+        assert (summary.failed, await world.status(job)) == (1, ["failed"])
+        assert error in (await world.job(job))["last_error"]
+        await world.later(301)
+    assert (await world.tick(kind("any")(receipt.function))).dead == 1
+
+
 async def test_a_payload_error_of_the_function_s_own_is_an_ordinary_failure(world: World) -> None:
     @kind("parent", max_attempts=2, backoff=[60])
     async def parent(payload: dict[str, Any], ctx: Context) -> None:

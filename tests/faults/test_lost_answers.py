@@ -4,6 +4,7 @@ import asyncio
 import logging
 from typing import Any
 
+import psycopg
 import pytest
 
 from crontick.jobs import Context, Permanent, Snooze, kind
@@ -65,6 +66,24 @@ async def test_the_answer_to_a_settle_is_lost(world: World, proxy: Proxy, fate: 
     assert await world.value(f"select {fate} from crontick.ticks") == 1
     assert await world.status(job) == ("queued" if fate == "snoozed" else fate)
     assert len(await world.outcomes(job)) == (fate in ("failed", "dead"))
+
+
+@pytest.mark.parametrize(("end", "fate"), [("commit", "succeeded"), ("roll back", "failed")])
+async def test_the_answer_to_a_settle_after_complete_is_lost(world: World, proxy: Proxy, end: str, fate: str) -> None:
+    @kind("pay", timeout=60, needs=0)
+    async def pay(payload: dict[str, Any], ctx: Context) -> None:
+        async with ctx.db() as conn, conn.transaction():
+            await ctx.complete(conn)
+            if end == "roll back":
+                raise psycopg.Rollback
+        proxy.lose_next_answer = True
+
+    job = await world.enqueue(pay)
+    summary = await run_tick(deployed(proxy.url, [pay]), TickRequest())
+    assert not proxy.lose_next_answer
+    assert (summary.succeeded, summary.failed, summary.lost) == (fate == "succeeded", fate == "failed", 0)
+    assert await world.rows("select succeeded, failed from crontick.ticks") == [(fate == "succeeded", fate == "failed")]
+    assert await world.status(job) == fate
 
 
 async def test_the_answer_to_a_settle_and_claim_is_lost(world: World, proxy: Proxy) -> None:

@@ -1,6 +1,9 @@
 """Rescue: a death is evidence against a job only if it ran alone (P5)."""
 
+from datetime import UTC, datetime, timedelta
 from typing import Any
+
+import pytest
 
 from tests.faults import doomed
 from tests.faults.test_kills import killed_at
@@ -70,6 +73,74 @@ async def test_poison_alone_is_dead_after_two_deaths(world: World) -> None:
     assert await world.value("select last_error from crontick.jobs") == (
         "the process died under it, twice while it ran alone"
     )
+
+
+@pytest.mark.parametrize("ending", ["dead", "cancelled", "expired"])
+async def test_a_job_whose_end_is_refused_fails_no_opening_and_is_left_to_a_person(world: World, ending: str) -> None:
+    """Its id stands among the finished jobs already, as after a partial restore."""
+    expiring = {"expires_at": datetime.now(UTC) + timedelta(minutes=1)} if ending == "expired" else {}
+    job = await world.enqueue(doomed.poison, **expiring)
+    await world.conn.execute("update crontick.unfinished_jobs set lone_rescues = 1")
+    await world.conn.execute(
+        "insert into crontick.finished_jobs"
+        " (id, run_at, created_at, finished_at, priority, attempt, kind, queue, status, payload)"
+        " values (%s, now(), now(), now(), 0, 1, 'note', 'default', 'succeeded', '{}')",
+        (job,),
+    )
+    if ending == "cancelled":
+        await world.conn.execute("insert into crontick.cancel_requests values (%s, now(), 'me')", (job,))
+    if ending == "expired":
+        await world.later("2 minutes")
+    else:
+        await died(world)
+    for _ in range(2):
+        note = await world.enqueue(doomed.note)
+        summary = await world.tick()
+        assert (await world.status(note), summary.more, summary.next_due_at) == ("succeeded", False, None)
+    assert await world.rows("select status, held_by, attempt from crontick.unfinished_jobs") == [
+        ("queued", "suspect", 0 if ending == "expired" else 1)
+    ]
+    assert "SQLSTATE 23505" in await world.value("select crontick.why(%s)", job)
+    await world.conn.execute("delete from crontick.finished_jobs where id = %s", (job,))
+    assert await world.value("select crontick.cancel(%s, 'me')", job) == "cancelled"
+
+
+async def test_a_job_whose_end_is_refused_keeps_no_neighbour_from_its_own(world: World) -> None:
+    jobs = [await world.enqueue(doomed.note, expires_at=datetime.now(UTC) + timedelta(minutes=1)) for _ in range(3)]
+    await world.conn.execute(
+        "insert into crontick.finished_jobs"
+        " (id, run_at, created_at, finished_at, priority, attempt, kind, queue, status, payload)"
+        " values (%s, now(), now(), now(), 0, 1, 'note', 'default', 'succeeded', '{}')",
+        (jobs[1],),
+    )
+    await world.later("2 minutes")
+    await world.tick()
+    assert await world.rows("select id from crontick.unfinished_jobs") == [(jobs[1],)]
+    assert [await world.status(job) for job in (jobs[0], jobs[2])] == ["cancelled"] * 2
+
+
+async def test_the_next_due_moment_is_that_of_the_suspect_due_first(world: World) -> None:
+    for _ in range(2):
+        await world.enqueue(doomed.wait)
+    await killed_at(world, "in")
+    await world.later("1 hour")
+    await world.tick(kinds=("note",))
+    text = "update crontick.unfinished_jobs set run_at = crontick.now() + interval '1 hour' / id"
+    await world.conn.execute(text)
+    due_at = await world.value("select min(run_at) from crontick.unfinished_jobs")
+    assert (await world.tick()).next_due_at == due_at
+
+
+@pytest.mark.parametrize("what", [("kind", "wait"), ("queue", "default"), ("group", "g")])
+async def test_a_suspect_that_is_paused_asks_for_no_tick(world: World, what: tuple[str, str]) -> None:
+    await world.enqueue(doomed.wait, group_key="g")
+    await killed_at(world, "in")
+    await world.later("1 hour")
+    await world.value("select crontick.pause(%s, %s, 'me')", *what)
+    summary = await world.tick()
+    assert (summary.rescued, summary.claimed, summary.more, summary.next_due_at) == (1, 0, False, None)
+    await world.value("select crontick.resume(%s, %s, 'me')", *what)
+    assert (await world.tick(kinds=("note",))).next_due_at is not None
 
 
 async def test_out_of_attempts_a_rescued_job_still_gets_its_run_alone(world: World) -> None:

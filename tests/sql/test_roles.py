@@ -113,6 +113,19 @@ async def test_the_tick_role_runs_a_whole_tick(database: str, conn: psycopg.Asyn
     assert [job.kind for job in dry.would_run or []] == ["broken"]
 
 
+@pytest.mark.anyio
+@pytest.mark.usefixtures("roles")
+async def test_the_tick_role_may_ask_whether_a_payload_misfitted_before(database: str, sql: Sql) -> None:
+    @kind("mail")
+    async def mail(payload: dict[str, int]) -> None: ...
+
+    settings = Settings(database_url=as_role(database, "crontick_tick"), environment="test")
+    sql.enqueue(payload='{"n": "one"}')
+    assert (await run_tick(load_deployment(settings, kinds=[mail]), TickRequest())).failed == 1
+    sql.later("301 s")
+    assert (await run_tick(load_deployment(settings, kinds=[mail]), TickRequest())).dead == 1
+
+
 @pytest.mark.usefixtures("roles")
 def test_the_read_role_reads_every_view_and_writes_nothing(database: str, sql: Sql) -> None:
     job = sql.enqueue()

@@ -24,6 +24,18 @@ async def test_an_idle_tick_is_one_round_trip(proxy: Proxy) -> None:
     assert (summary.claimed, proxy.round_trips) == (0, 1)
 
 
+async def test_the_first_tick_of_a_deployment_is_two_and_closes_once(proxy: Proxy, conn: Conn) -> None:
+    await conn.execute("create table public.closes (at timestamptz)")
+    await conn.execute("create function public.note_close() returns trigger language plpgsql as $$ begin"
+        " insert into public.closes values (now()); return new; end $$")  # fmt: skip
+    await conn.execute("create trigger closes after update of ended_at on crontick.ticks for each row"
+        " execute function public.note_close()")  # fmt: skip
+    summary = await run_tick(deployment(proxy.url), TickRequest())
+    assert (summary.claimed, proxy.round_trips) == (0, 2)
+    closes = await (await conn.execute("select count(*) from public.closes")).fetchone()
+    assert closes == (1,)
+
+
 @pytest.mark.usefixtures("known")
 async def test_twenty_jobs_in_twenty_seats_are_two(proxy: Proxy, conn: Conn) -> None:
     await noop.enqueue_many(conn, [{}] * 20)
