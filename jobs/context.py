@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal, Protocol
 
 from crontick.jobs.clock import Moment
-from crontick.jobs.enqueue import execute
+from crontick.jobs.enqueue import enqueue
 from crontick.jobs.job import Job
 from crontick.jobs.once import Once
 from crontick.jobs.outcomes import Mark
@@ -158,6 +158,8 @@ class Context:
         From here on only that transaction decides. Raises a database error (CT410) when the lease was lost. An
         awaitable on an async connection.
         """
+        from crontick.jobs.on_connection import execute
+
         self.check_lease()
         self.completing = True
         text = None if result is None else encode_json(result)
@@ -165,14 +167,15 @@ class Context:
             raise PayloadError(
                 f"the result has {len(text)} bytes, {PAYLOAD_BYTES} are allowed: store it and return a reference"
             )
-        return execute(conn, query("complete_job"), {"id": self.job.id, "claim": self.job.claim, "result": text})
+        values = {"id": self.job.id, "claim": self.job.claim, "result": text}
+        return execute(conn, query("complete_job"), values, _nothing)
 
     def enqueue(self, kind: "Kind[Any]", payload: object, *, conn: Any = None, **options: Any) -> Any:
         """Enqueue a child. Without a connection it is written by the settle that records this job's success (P9)."""
         self.check_lease()
         order = kind.order(payload, **options)
         if conn is not None:
-            return execute(conn, query("enqueue_job"), order.values())
+            return enqueue(conn, order)
         self._children.append({**order.as_json(), "payload": order.payload})
         return None
 
@@ -216,3 +219,7 @@ class Context:
     def close(self) -> None:
         """The engine has written this attempt off: every door raises ``LeaseLost`` from now on (P7)."""
         self._closed = True
+
+
+def _nothing(_rows: object) -> None:
+    """What ``complete`` answers."""

@@ -1,17 +1,15 @@
-"""Insert jobs on the caller's own connection: the statement is built once, and executed as that connection does it."""
+"""A job as its caller orders it: what the one statement that inserts it is given, on whatever connection."""
 
 import json
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import Any, Literal, TypedDict
+from typing import Any, Literal, TypedDict, Unpack
 
 import msgspec
-import psycopg
-from psycopg.rows import tuple_row
 
-from crontick.sql import Query, query
+from crontick.sql import query
 
-__all__ = ["Options", "Order", "enqueue", "enqueue_many", "execute"]
+__all__ = ["Options", "Order", "enqueue", "enqueue_many"]
 
 
 class Options(TypedDict, total=False):
@@ -29,11 +27,11 @@ class Options(TypedDict, total=False):
 
 
 class Order(msgspec.Struct, frozen=True, kw_only=True):
-    """The arguments of one ``crontick.enqueue``."""
+    """The arguments of one ``crontick.enqueue``; moments are text, whatever the driver was taught to make of them."""
 
     kind: str
     payload: str
-    run_at: datetime | None = None
+    run_at: str | None = None
     delay_seconds: float | None = None
     queue: str | None = None
     priority: int | None = None
@@ -42,44 +40,32 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     unique_for: str = "active"
     group_key: str | None = None
     on_conflict: Literal["keep", "replace"] = "keep"
-    expires_at: datetime | None = None
+    expires_at: str | None = None
 
     @classmethod
-    def build(  # noqa: PLR0913 (the arguments of the SQL function)
-        cls,
-        kind: str,
-        payload: str,
-        *,
-        run_at: datetime | timedelta | float | None = None,
-        unique_for: str | timedelta = "active",
-        expires_at: datetime | None = None,
-        queue: str | None = None,
-        priority: int | None = None,
-        max_attempts: int | None = None,
-        unique_key: str | None = None,
-        group_key: str | None = None,
-        on_conflict: Literal["keep", "replace"] = "keep",
-    ) -> "Order":
-        """Raises ``ValueError`` for a datetime without a zone: nobody can know which moment it means."""
-        moment, delay = None, None
-        if isinstance(run_at, datetime):
-            moment = _aware("run_at", run_at)
-        elif run_at is not None:
-            delay = run_at.total_seconds() if isinstance(run_at, timedelta) else float(run_at)
-        return cls(
-            kind=kind,
-            payload=payload,
-            run_at=moment,
-            delay_seconds=delay,
-            queue=queue,
-            priority=priority,
-            max_attempts=max_attempts,
-            unique_key=unique_key,
-            unique_for=f"{unique_for.total_seconds()} seconds" if isinstance(unique_for, timedelta) else unique_for,
-            group_key=group_key,
-            on_conflict=on_conflict,
-            expires_at=None if expires_at is None else _aware("expires_at", expires_at),
-        )
+    def build(cls, kind: str, payload: str, **options: Unpack[Options]) -> "Order":
+        """Raises ``TypeError`` for an option that does not exist or has no such values.
+
+        Raises ``ValueError`` for a datetime without a zone: nobody can know which moment it means.
+        """
+        if unknown := sorted(options.keys() - Options.__annotations__.keys()):
+            raise TypeError(
+                f"{kind}.enqueue has no option {', '.join(unknown)}: it has {', '.join(Options.__annotations__)}"
+            )
+        told: dict[str, Any] = {"kind": kind, "payload": payload, **options}
+        run_at, unique_for = told.get("run_at"), told.get("unique_for")
+        if isinstance(run_at, timedelta | float | int):
+            del told["run_at"]
+            told["delay_seconds"] = run_at.total_seconds() if isinstance(run_at, timedelta) else float(run_at)
+        if isinstance(unique_for, timedelta):
+            told["unique_for"] = f"{unique_for.total_seconds()} seconds"
+        try:
+            for name in ("run_at", "expires_at"):
+                if told.get(name) is not None:
+                    told[name] = _aware(name, told[name])
+            return msgspec.convert(told, cls)
+        except (msgspec.ValidationError, TypeError) as error:
+            raise TypeError(f"{kind}.enqueue: {error}") from None
 
     def values(self) -> dict[str, Any]:
         """The parameters of ``enqueue_job``."""
@@ -87,56 +73,33 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
 
     def as_json(self) -> dict[str, Any]:
         """One element of ``enqueue_many``, without what is not said; the payload is JSON already."""
-        return {
-            name: value.isoformat() if isinstance(value, datetime) else value
-            for name, value in self.values().items()
-            if value is not None and name != "payload"
-        }
+        return {name: value for name, value in self.values().items() if value is not None and name != "payload"}
 
 
 def enqueue(conn: Any, order: Order) -> Any:
     """The id on a sync connection, an awaitable of it on an async one."""
-    return execute(conn, query("enqueue_job"), order.values())
+    from crontick.jobs.on_connection import execute
+
+    return execute(conn, query("enqueue_job"), order.values(), lambda rows: rows[0][0])
 
 
 def enqueue_many(conn: Any, orders: Sequence[Order]) -> Any:
     """The ids in the order of the orders; an awaitable of them on an async connection."""
-    if any(order.delay_seconds is not None for order in orders):
-        raise ValueError("enqueue_many takes run_at as an aware datetime, not as a delay")
+    from crontick.jobs.on_connection import execute
+
     jobs = "[" + ",".join(_element(order) for order in orders) + "]"
-    return execute(conn, query("enqueue_jobs"), {"jobs": jobs}, many=True)
-
-
-def execute(conn: Any, statement: Query, values: Mapping[str, Any], *, many: bool = False) -> Any:
-    """Run a statement on somebody's connection, in the transaction that is open there."""
-    if isinstance(conn, psycopg.AsyncConnection):
-        return _execute_async(conn, statement, values, many=many)
-    if isinstance(conn, psycopg.Connection):
-        cursor = conn.cursor(row_factory=tuple_row).execute(statement.text.encode(), values)
-        return _taken(cursor.fetchall(), many=many)
-    raise TypeError(
-        f"{type(conn).__module__}.{type(conn).__qualname__} is not a connection that crontick knows: pass psycopg's"
-    )
-
-
-async def _execute_async(
-    conn: psycopg.AsyncConnection[Any], statement: Query, values: Mapping[str, Any], *, many: bool
-) -> Any:
-    cursor = await conn.cursor(row_factory=tuple_row).execute(statement.text.encode(), values)
-    return _taken(await cursor.fetchall(), many=many)
-
-
-def _taken(rows: list[Any], *, many: bool) -> Any:
-    return [row[1] for row in rows] if many else rows[0][0]
+    return execute(conn, query("enqueue_jobs"), {"jobs": jobs}, lambda rows: [row[1] for row in rows])
 
 
 def _element(order: Order) -> str:
     return json.dumps(order.as_json())[:-1] + f', "payload": {order.payload}}}'
 
 
-def _aware(name: str, moment: datetime) -> datetime:
+def _aware(name: str, moment: Any) -> str:
+    if not isinstance(moment, datetime):
+        raise TypeError(f"{name} is an aware datetime{', or a delay' * (name == 'run_at')}, not {moment!r}")
     if moment.tzinfo is None:
         raise ValueError(
             f"{name} {moment} has no time zone: give an aware datetime, for example with datetime.now(UTC)"
         )
-    return moment
+    return moment.isoformat()

@@ -3,14 +3,16 @@
 import inspect
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from datetime import timedelta
-from typing import Any, Generic, Literal, TypeVar, Unpack, overload
+from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, Unpack, overload
 
 import msgspec
-import psycopg
 
 from crontick.jobs import backoff as backoffs
 from crontick.jobs.enqueue import Options, Order, enqueue, enqueue_many
 from crontick.jobs.payload import PayloadType, payload_type
+
+if TYPE_CHECKING:
+    from crontick.jobs.connections import AsyncCallersConnection, CallersConnection
 
 __all__ = ["InDoubt", "Kind", "kind"]
 
@@ -42,9 +44,9 @@ class Kind(msgspec.Struct, Generic[P], frozen=True, eq=False):
         return self.function(*args, **kwargs)
 
     @overload
-    def enqueue(self, conn: psycopg.Connection[Any], payload: P, **options: Unpack[Options]) -> int: ...
+    def enqueue(self, conn: "CallersConnection", payload: P, **options: Unpack[Options]) -> int: ...
     @overload
-    def enqueue(self, conn: psycopg.AsyncConnection[Any], payload: P, **options: Unpack[Options]) -> Awaitable[int]: ...
+    def enqueue(self, conn: "AsyncCallersConnection", payload: P, **options: Unpack[Options]) -> Awaitable[int]: ...
     def enqueue(self, conn: Any, payload: P, **options: Unpack[Options]) -> Any:
         """Insert a job on the caller's connection, in its transaction; its id, or an awaitable of it on an async one.
 
@@ -56,11 +58,11 @@ class Kind(msgspec.Struct, Generic[P], frozen=True, eq=False):
 
     @overload
     def enqueue_many(
-        self, conn: psycopg.Connection[Any], payloads: Iterable[P], **options: Unpack[Options]
+        self, conn: "CallersConnection", payloads: Iterable[P], **options: Unpack[Options]
     ) -> list[int]: ...
     @overload
     def enqueue_many(
-        self, conn: psycopg.AsyncConnection[Any], payloads: Iterable[P], **options: Unpack[Options]
+        self, conn: "AsyncCallersConnection", payloads: Iterable[P], **options: Unpack[Options]
     ) -> Awaitable[list[int]]: ...
     def enqueue_many(self, conn: Any, payloads: Iterable[P], **options: Unpack[Options]) -> Any:
         """Insert up to 10,000 jobs in one statement; ids in the order of the payloads."""
