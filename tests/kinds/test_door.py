@@ -112,7 +112,7 @@ async def test_no_whole_answer_is_told_apart_from_nothing_sent(answering: Any, s
     async with receiver() as made:
         made.answers = [answering]
         with pytest.raises(Unanswered, match=said) as raised:
-            await post(made, seconds=0.5)
+            await post(made, seconds=2)
     assert raised.value.nothing_sent is False
 
 
