@@ -1,7 +1,6 @@
 """The front door inside somebody's app: made at its first call, and tried again while the settings are wrong."""
 
 import os
-import threading
 from collections.abc import Callable
 from dataclasses import replace
 from typing import Final, TypeVar
@@ -11,6 +10,7 @@ from starlette.types import ASGIApp, Receive, Scope, Send
 from crontick.handler import logs
 from crontick.handler.app import with_problems
 from crontick.handler.front import MISSING_DATABASE, front_door
+from crontick.handler.lazily import lazily
 from crontick.handler.logs import log
 from crontick.handler.paths import WRAPPED_PREFIX
 from crontick.jobs.config_error import ConfigError
@@ -31,7 +31,7 @@ def inside() -> ASGIApp:
     The settings, and so the secrets, are read at the first call; the modules with the kinds are imported at the first
     whose token is right: nobody else can make a process work.
     """
-    door = _once(_door)
+    door = lazily(_judged(_door))
 
     async def answer(scope: Scope, receive: Receive, send: Send) -> None:
         await door()(scope, receive, send)
@@ -45,7 +45,7 @@ def _door() -> ASGIApp:
         raise SettingsError([MISSING_DATABASE])
     settings = replace(settings, prefix=settings.prefix or WRAPPED_PREFIX)
     logs.redact(Redactor(settings.secrets), kinds=())
-    return front_door(settings, _once(lambda: _loaded(settings)))
+    return front_door(settings, lazily(_judged(lambda: _loaded(settings))))
 
 
 def _loaded(settings: Settings) -> Deployment:
@@ -54,26 +54,16 @@ def _loaded(settings: Settings) -> Deployment:
     return deployment
 
 
-def _once(make: Callable[[], Made]) -> Callable[[], Made]:
-    """What ``make`` makes, once for all threads; ``Unavailable`` while it fails, and the next call tries again."""
-    making = threading.Lock()
-    made: list[Made] = []
+def _judged(make: Callable[[], Made]) -> Callable[[], Made]:
+    """``make``, whose errors are then in the log, and ``Unavailable`` for the caller."""
 
-    def made_once() -> Made:
-        with making:
-            if not made:
-                try:
-                    made.append(make())
-                except (SettingsError, ConfigError, DeploymentError) as error:
-                    log.error("%s:\n%s", WRONG_SETTINGS, error)
-                    raise _wrong() from None
-                except (Exception, SystemExit):  # noqa: BLE001 (a user's module may raise anything when imported)
-                    log.exception(WRONG_SETTINGS)
-                    raise _wrong() from None
-            return made[0]
+    def made() -> Made:
+        try:
+            return make()
+        except (SettingsError, ConfigError, DeploymentError) as error:
+            log.error("%s:\n%s", WRONG_SETTINGS, error)
+        except (Exception, SystemExit):  # noqa: BLE001 (a user's module may raise anything when imported)
+            log.exception(WRONG_SETTINGS)
+        raise Unavailable(WRONG_SETTINGS, retry_after_seconds=RETRY_SECONDS)
 
-    return made_once
-
-
-def _wrong() -> Unavailable:
-    return Unavailable(WRONG_SETTINGS, retry_after_seconds=RETRY_SECONDS)
+    return made

@@ -23,4 +23,4 @@ def is_ours(scope: Mapping[str, Any]) -> bool:
 
 def _below(path: str, root_path: str) -> str:
     """The path without what a server or an outer app mounts this one under, if it has it: not every server says it."""
-    return path.removeprefix(root_path) if path.startswith(f"{root_path}/") else path
+    return path.removeprefix(root_path) if f"{path}/".startswith(f"{root_path}/") else path

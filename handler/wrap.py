@@ -1,17 +1,16 @@
 """crontick inside the user's own app: our paths are answered here, all else is the app's."""
 
 import inspect
-import threading
-from collections.abc import Awaitable, Callable
+from collections.abc import Callable
 from typing import Any, Final, TypeVar, cast
 
+from crontick.handler.lazily import lazily
 from crontick.handler.paths import is_ours
 
 __all__ = ["wrap"]
 
 App = TypeVar("App", bound=Callable[..., Any])
-_Door = Callable[[Any, Any, Any], Awaitable[None]]
-_OWN: Final = ("_crontick_app", "_crontick_door", "_crontick_making")
+_OWN: Final = ("_crontick_app", "_crontick_door")
 
 
 def wrap(app: App) -> App:
@@ -38,20 +37,12 @@ class _Wrapped:
     __slots__ = _OWN
 
     def __init__(self, app: Callable[..., Any]) -> None:
-        for name, value in zip(_OWN, (app, None, threading.Lock()), strict=True):
+        for name, value in zip(_OWN, (app, lazily(_door)), strict=True):
             object.__setattr__(self, name, value)
 
     async def __call__(self, scope: Any, receive: Any, send: Any) -> None:
-        answer = self._made() if is_ours(scope) else self._crontick_app
+        answer = self._crontick_door() if is_ours(scope) else self._crontick_app
         await answer(scope, receive, send)
-
-    def _made(self) -> _Door:
-        with self._crontick_making:  # two first calls may come at once, on the loops of two threads
-            if self._crontick_door is None:
-                from crontick.handler.inside import inside
-
-                object.__setattr__(self, "_crontick_door", inside())
-            return cast("_Door", self._crontick_door)
 
     @property  # type: ignore[misc]
     def __class__(self) -> Any:
@@ -69,3 +60,9 @@ class _Wrapped:
 
     def __repr__(self) -> str:
         return f"wrap({self._crontick_app!r})"
+
+
+def _door() -> Callable[..., Any]:
+    from crontick.handler.inside import inside
+
+    return inside()

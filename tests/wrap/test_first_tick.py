@@ -1,10 +1,7 @@
 """Nothing is made before one of our paths is called, and then once; wrong settings are told and tried again."""
 
 import asyncio
-import logging
-import threading
-from collections.abc import Iterator
-from pathlib import Path
+from concurrent.futures import ThreadPoolExecutor
 
 import httpx
 import psycopg
@@ -23,23 +20,6 @@ AUTHORIZED = {"authorization": f"Bearer {TOKEN}"}
 
 async def hello(request: Request) -> PlainTextResponse:
     return PlainTextResponse(f"hello from {request.url.path}")
-
-
-@pytest.fixture
-def settings(database: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> Iterator[pytest.MonkeyPatch]:
-    """A deployment's environment; crontick's loggers are afterwards as they were."""
-    monkeypatch.chdir(tmp_path)
-    for name, value in (
-        ("CRONTICK_DATABASE_URL", database),
-        ("CRON_SECRET", TOKEN),
-        ("CRONTICK_ENVIRONMENT", "test"),
-        ("CRONTICK_MODULES", "tests.cli.acme"),
-        ("CRONTICK_KEEP_CONNECTION_SECONDS", "0"),
-    ):
-        monkeypatch.setenv(name, value)
-    yield monkeypatch
-    for name in ("crontick", *(f"crontick.{logger}" for logger in ("tick", "run"))):
-        logging.getLogger(name).filters.clear()
 
 
 def client(app: object) -> httpx.AsyncClient:
@@ -135,23 +115,17 @@ async def test_modules_are_not_imported_for_a_caller_who_may_not_tick(
     assert caplog.text == ""
 
 
-def test_two_first_calls_at_once_make_it_once(settings: pytest.MonkeyPatch) -> None:
-    """On the loops of two threads; on one loop nothing comes between."""
+def test_first_calls_at_once_make_it_once(settings: pytest.MonkeyPatch) -> None:
+    """On the loops of four threads, which have all come before it is made; on one loop nothing comes between."""
     settings.setenv("CRONTICK_AROUND", "tests.wrap.counted:around")
-    wrapped, together = app(), threading.Barrier(4)
-    answers: list[int] = []
+    wrapped = app()
 
-    async def call() -> None:
+    async def call(_: int) -> int:
         async with client(wrapped) as http:
-            together.wait(20)
-            answers.append((await http.post("/cron/tick")).status_code)
+            return (await http.post("/cron/tick")).status_code
 
-    threads = [threading.Thread(target=asyncio.run, args=(call(),)) for _ in range(4)]
-    for thread in threads:
-        thread.start()
-    for thread in threads:
-        thread.join(30)
-    assert answers == [200] * 4
+    with ThreadPoolExecutor(4) as threads:
+        assert list(threads.map(lambda nth: asyncio.run(call(nth)), range(4))) == [200] * 4
     assert counted.MADE == ["around"]
 
 
