@@ -16,7 +16,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
-__all__ = ["FAST", "EmbeddedPostgresError", "postgres"]
+__all__ = ["FAST", "EmbeddedPostgresError", "open_to_all", "postgres"]
 
 FAST = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "autovacuum_naptime": "5min"}
 """Settings for tests: nothing survives a crash of the machine."""
@@ -95,11 +95,12 @@ def postgres(
 
 def _temporary_folder() -> Path:
     folder = Path(tempfile.gettempdir())
-    unfit = len(os.fsencode(folder)) > _SHORT or (os.geteuid() == 0 and not _open_to_all(folder))
+    unfit = len(os.fsencode(folder)) > _SHORT or (os.geteuid() == 0 and not open_to_all(folder))
     return Path("/tmp") if unfit else folder  # noqa: S108 (mkdtemp makes a folder of its own in it)
 
 
-def _open_to_all(path: Path) -> bool:
+def open_to_all(path: Path) -> bool:
+    """Whether any user can reach what lies in that folder; where root cannot, its server could not either."""
     resolved = path.resolve()
     return all(part.stat().st_mode & 0o001 for part in (resolved, *resolved.parents))
 
@@ -109,7 +110,7 @@ def _prepare(home: Path, data: Path) -> _User:
     data.mkdir(parents=True, exist_ok=True, mode=0o700)
     if os.geteuid() != 0:
         return _User(os.geteuid(), os.getegid())
-    if not _open_to_all(data.parent if data.parent != home else home.parent):
+    if not open_to_all(data.parent if data.parent != home else home.parent):
         raise EmbeddedPostgresError(
             f"root cannot run PostgreSQL, and the user nobody cannot reach {data}:"
             " choose a folder that is open to all, such as /var/lib/crontick"
@@ -134,7 +135,7 @@ def _programs(home: Path, user: _User, bindir: str | os.PathLike[str] | None) ->
     if spec is None or not spec.submodule_search_locations:
         raise EmbeddedPostgresError("the embedded PostgreSQL is not installed: pip install 'crontick[dev]'")
     package = Path(spec.submodule_search_locations[0])
-    if user.is_another and not _open_to_all(package):
+    if user.is_another and not open_to_all(package):
         package = _copied(package, home)
     return package / "pginstall" / "bin"
 

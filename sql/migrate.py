@@ -11,7 +11,7 @@ import psycopg
 
 from crontick.sql import OLDEST_CODE, SCHEMA
 
-__all__ = ["MigrationRefused", "Step", "migrate", "pending", "script"]
+__all__ = ["MigrationRefused", "Step", "environment_of", "migrate", "pending", "script"]
 
 _LOCK = 0x63726F6E7469636B
 """The letters of "crontick": two schemas of one database never migrate at once."""
@@ -105,6 +105,12 @@ def pending(url: str) -> list[Step]:
         return _missing(conn, test_clock=_has_test_clock(conn))
 
 
+def environment_of(url: str) -> str | None:
+    """The environment that the database was first migrated for (P13); None for one that has no crontick."""
+    with psycopg.connect(url, autocommit=True, prepare_threshold=None) as conn:
+        return _known_environment(conn)
+
+
 def script(*, environment: str = "production") -> str:
     """The whole schema as one SQL text, for those who run migrations by their own means."""
     parts = ["begin;", "set local check_function_bodies = off;", _LEDGER + ";"]
@@ -143,17 +149,24 @@ def _has_test_clock(conn: psycopg.Connection[Any]) -> bool:
     return bool(_one(conn, "select exists (select from crontick.ledger where name = 'clocks/test.sql')"))
 
 
-def _check_environment(conn: psycopg.Connection[Any], environment: str) -> None:
+def _known_environment(conn: psycopg.Connection[Any]) -> str | None:
     if not _one(conn, "select to_regclass('crontick.installation') is not null"):
+        return None
+    known: str | None = _one(conn, "select environment from crontick.installation")
+    return known
+
+
+def _check_environment(conn: psycopg.Connection[Any], environment: str) -> None:
+    known = _known_environment(conn)
+    if known is None:
         return
-    known = _one(conn, "select environment from crontick.installation")
-    if known is not None and known != environment:
+    if known != environment:
         raise MigrationRefused(
             f'this database belongs to the environment "{known}", not to "{environment}":'
             " set CRONTICK_ENVIRONMENT, or point this deployment at its own database"
         )
     version = _one(conn, "select version from crontick.installation")
-    if version is not None and version > SCHEMA:
+    if version > SCHEMA:
         raise MigrationRefused(
             f"the database has schema {version}, this code knows {SCHEMA}: migrate with the newer release"
         )

@@ -6,6 +6,7 @@ from crontick.handler.cli import (
     check,
     dead,
     demo,
+    dev,
     doubts,
     enqueue,
     jobs,
@@ -27,6 +28,7 @@ app = typer.Typer(
 )
 
 app.command("demo")(demo.demo)
+app.command("dev")(dev.dev)
 app.command("migrate")(migrate.migrate)
 app.command("check")(check.check)
 app.command("tick")(tick.tick)

@@ -14,7 +14,8 @@ import psycopg
 from crontick.handler.demo.screen import Screen
 from crontick.handler.demo.servers import server
 from crontick.handler.demo.story import Stage, tell
-from crontick.handler.demo.world import mail_sink, receiver
+from crontick.handler.demo.world import receiver
+from crontick.handler.mail_sink import mail_sink
 from crontick.sql.embedded import postgres
 from crontick.sql.migrate import migrate
 
@@ -92,7 +93,7 @@ def _stage(screen: Screen) -> Iterator[Stage]:
             "CRONTICK_ENVIRONMENT": "demo",
             "CRONTICK_MODULES": "crontick.handler.demo.acme",
             "CRONTICK_BUDGET_SECONDS": "12",
-            "SMTP_URL": f"smtp://127.0.0.1:{mails.port}",
+            "SMTP_URL": mails.url,
             "CRM_SECRET": "whsec_" + b64encode(secrets.token_bytes(24)).decode(),
         }
         servers = [stack.enter_context(server(folder, environ)) for _ in range(2)]

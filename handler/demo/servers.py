@@ -2,7 +2,6 @@
 
 import os
 import secrets
-import socket
 import subprocess
 import sys
 import time
@@ -13,6 +12,8 @@ from pathlib import Path
 from typing import Any
 
 import httpx
+
+from crontick.handler.loopback import HOST, free_port
 
 _START_SECONDS = 20.0
 
@@ -28,7 +29,7 @@ class Server:
     @property
     def url(self) -> str:
         """Where it listens."""
-        return f"http://127.0.0.1:{self.port}"
+        return f"http://{HOST}:{self.port}"
 
     def tick(self, **asked: Any) -> dict[str, Any]:
         """``POST /cron/tick``; raises ``httpx.HTTPError`` when there is no good answer."""
@@ -74,14 +75,6 @@ def server(folder: Path, environ: dict[str, str]) -> Iterator[Server]:
         except subprocess.TimeoutExpired:
             process.kill()
             process.wait()
-
-
-def free_port() -> int:
-    """A port of the loopback that nobody has."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def _wait_for(serving: Server, log: Path) -> None:

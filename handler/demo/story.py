@@ -14,7 +14,8 @@ import psycopg
 from crontick.handler.demo.acme import Import, User, grant_credit, import_rows, send_welcome_email
 from crontick.handler.demo.screen import Screen
 from crontick.handler.demo.servers import Server
-from crontick.handler.demo.world import MailSink, Receiver
+from crontick.handler.demo.world import Receiver
+from crontick.handler.mail_sink import MailSink
 
 __all__ = ["Stage", "tell"]
 

@@ -1,48 +1,11 @@
-"""What stands around the demo: a mail server that keeps what it gets, and receivers of webhooks that can be down."""
+"""What stands around the demo: receivers of webhooks, which can be down."""
 
 import http.server
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
-from email import message_from_bytes
-from email.message import Message
-from email.policy import default
 from typing import Any
-
-from aiosmtpd.controller import Controller
-from aiosmtpd.smtp import SMTP, Envelope, Session
-
-from crontick.handler.demo.servers import free_port
-
-
-@dataclass  # no slots: aiosmtpd reads every member, and Python 3.11.2 fails on a slotted dataclass's __weakref__
-class MailSink:
-    """Mails in the order of their arrival."""
-
-    port: int = 0
-    mails: list[Message] = field(default_factory=list)
-
-    async def handle_DATA(self, _server: SMTP, _session: Session, envelope: Envelope) -> str:  # noqa: N802 (aiosmtpd's)
-        """Keep a mail."""
-        self.mails.append(message_from_bytes(envelope.original_content or b"", policy=default))
-        return "250 kept"
-
-    def to(self, address: str) -> list[str]:
-        """Subjects of the mails to that address."""
-        return [str(mail["subject"]) for mail in self.mails if address in str(mail["to"])]
-
-
-@contextmanager
-def mail_sink() -> Iterator[MailSink]:
-    """A real SMTP server on a free port of the loopback."""
-    sink = MailSink(port=free_port())
-    controller = Controller(sink, hostname="127.0.0.1", port=sink.port)
-    controller.start()
-    try:
-        yield sink
-    finally:
-        controller.stop()
 
 
 @dataclass(slots=True)

@@ -1,0 +1,88 @@
+"""``.crontick/`` in the project: what one run leaves for the next, and what only one run at a time may have."""
+
+import fcntl
+import os
+import secrets
+import shlex
+from collections.abc import Iterator, Mapping
+from contextlib import contextmanager, suppress
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Final
+
+from crontick.handler.dev.refused import DevRefused
+from crontick.sql.embedded import open_to_all
+
+NAME: Final = ".crontick"
+
+
+@dataclass(frozen=True, slots=True)
+class Folder:
+    """Held by one ``crontick dev``; ``token`` is the secret of this run."""
+
+    path: Path
+    token: str
+
+    @property
+    def header_path(self) -> Path:
+        """The request header with the token, as ``curl -H @FILE`` reads it: on a command line everybody could."""
+        return self.path / "token"
+
+    @property
+    def shell_path(self) -> Path:
+        """What another terminal sources to use the command line on the same database."""
+        return self.path / "env"
+
+    @property
+    def data_path(self) -> Path:
+        """Where the embedded PostgreSQL keeps its data.
+
+        Root's server runs as another user, who may not be able to reach the project.
+        """
+        if os.geteuid() != 0 or open_to_all(self.path):
+            return self.path / "postgres"
+        cache = Path(os.environ.get("XDG_CACHE_HOME") or "/var/cache")
+        return cache / "crontick" / sha256(os.fsencode(self.path)).hexdigest()[:16] / "postgres"
+
+    def write_shell(self, variables: Mapping[str, str]) -> None:
+        """Leave the variables for other terminals."""
+        lines = [f"export {name}={shlex.quote(value)}\n" for name, value in variables.items()]
+        _write_private(self.shell_path, "".join(lines))
+
+
+@contextmanager
+def held(project: Path) -> Iterator[Folder]:
+    """The project's folder, made when it is missing; raises ``DevRefused`` while another run has it."""
+    path = project.absolute() / NAME
+    path.mkdir(exist_ok=True)
+    path.chmod(0o711 if os.geteuid() == 0 else 0o700)
+    (path / ".gitignore").write_text("*\n")
+    with (path / "lock").open("a+") as lock:
+        try:
+            fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except BlockingIOError:
+            lock.seek(0)
+            raise DevRefused(
+                f"crontick dev runs in this folder already (process {lock.read().strip() or 'unknown'}):"
+                " use that one, or end it first"
+            ) from None
+        lock.truncate(0)
+        lock.write(f"{os.getpid()}\n")
+        lock.flush()
+        folder = Folder(path, secrets.token_hex(32))
+        _write_private(folder.header_path, f"Authorization: Bearer {folder.token}\n")
+        try:
+            yield folder
+        finally:
+            for left in (folder.header_path, folder.shell_path):
+                with suppress(FileNotFoundError):
+                    left.unlink()
+
+
+def _write_private(path: Path, text: str) -> None:
+    """Made anew, so that nobody who had the old file open reads the new one."""
+    with suppress(FileNotFoundError):
+        path.unlink()
+    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        file.write(text)

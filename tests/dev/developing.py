@@ -1,0 +1,125 @@
+"""``crontick dev`` as a process, and what it tells."""
+
+import json
+import signal
+import subprocess
+import sys
+from collections.abc import Mapping
+from contextlib import suppress
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from tests.worlds.process import Child, Processes
+from tests.worlds.waiting import until
+
+COMMAND = "import os, sys; os.chdir(sys.argv.pop(1)); from crontick.handler.cli import main; main()"
+UNSET = dict.fromkeys(("CRONTICK_DATABASE_URL", "DATABASE_URL", "CRONTICK_MODULES", "CRONTICK_ENVIRONMENT"), "")
+BACKGROUND = """
+from dataclasses import dataclass
+
+from crontick.jobs import Context, kind
+from crontick.jobs.kinds.send_email import send_email
+
+
+@dataclass(frozen=True)
+class Person:
+    name: str
+
+
+@kind("hello")
+async def hello(payload: Person, ctx: Context) -> None:
+    mail = {"to": "ada@users.example", "subject": f"Hello {payload.name}", "text": "One\\nTwo\\nThree\\nFour"}
+    ctx.enqueue(send_email, mail)
+
+
+@kind("stumble")
+def stumble(payload: Person) -> None:
+    raise ValueError(f"\\x1b[31m{payload.name} \\x07fell")
+"""
+MAIN = """
+from fastapi import FastAPI
+
+app = FastAPI()
+
+
+@app.get("/")
+def version() -> str:
+    return "first"
+"""
+
+
+@dataclass(slots=True)
+class Developing:
+    """A run in a project's folder, speaking JSON."""
+
+    project: Path
+    child: Child
+    seen: list[dict[str, Any]] = field(default_factory=list)
+
+    def told(self, event: str, sentence: str = "", *, seconds: float = 40) -> dict[str, Any]:
+        """The next thing of that kind whose sentence has these words."""
+        while True:
+            one = json.loads(self.child.line(seconds=seconds))
+            self.seen.append(one)
+            if one["event"] == event and sentence in one["message"]:
+                return dict(one)
+
+    @property
+    def url(self) -> str:
+        """Where it serves, as it told."""
+        return str(next(one["url"] for one in self.seen if "url" in one))
+
+    def curl(self, path: str, *arguments: str) -> str:
+        """What curl, run in the project's folder, gets from there."""
+        command = ["curl", "-sS", "--max-time", "60", *arguments, self.url + path]
+        done = subprocess.run(command, check=True, capture_output=True, text=True, cwd=self.project)
+        return done.stdout
+
+    def command(self, *arguments: str) -> str:
+        """What a command answers in another terminal that sourced ``.crontick/env``."""
+        crontick = [sys.executable, "-c", COMMAND, ".", *arguments]
+        shell = ["sh", "-c", '. .crontick/env && exec "$@"', "sh", *crontick]
+        return subprocess.run(shell, check=True, capture_output=True, text=True, cwd=self.project).stdout
+
+    def end(self, number: int = signal.SIGTERM) -> int:
+        """Its exit status after that signal, when nothing that it started runs any more."""
+        started = descendants(self.child.pid)
+        assert started
+        self.child.process.send_signal(number)
+        status = self.child.wait()
+        until(lambda: not [pid for pid in started if runs(pid)])
+        return status
+
+
+def develop(processes: Processes, project: Path, *arguments: str, env: Mapping[str, str] | None = None) -> Developing:
+    """Start ``crontick dev``, which ticks every second on a free port."""
+    options = ("--json", "--port", "0", "--every", "1s")
+    child = processes.start(COMMAND, str(project), "dev", *options, *arguments, env={**UNSET, **(env or {})})
+    return Developing(project, child)
+
+
+def descendants(pid: int) -> set[int]:
+    """The processes that it started, and those that they started."""
+    parents = {child: parent for child in _pids() if (parent := _parent(child)) is not None}
+    found = {pid}
+    while more := {child for child, parent in parents.items() if parent in found} - found:
+        found |= more
+    return found - {pid}
+
+
+def runs(pid: int) -> bool:
+    """Whether it is there, and no zombie."""
+    with suppress(OSError):
+        return Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[0] != "Z"
+    return False
+
+
+def _pids() -> list[int]:
+    return [int(path.name) for path in Path("/proc").iterdir() if path.name.isdecimal()]
+
+
+def _parent(pid: int) -> int | None:
+    with suppress(OSError):
+        return int(Path(f"/proc/{pid}/stat").read_text().rpartition(")")[2].split()[1])
+    return None

@@ -1,0 +1,92 @@
+"""``crontick dev``, as it is used: a terminal that tells, another one that asks, and an editor."""
+
+import json
+import signal
+from pathlib import Path
+
+import httpx
+import pytest
+
+from tests.dev.developing import develop
+from tests.worlds.process import Processes
+
+
+def test_a_job_is_run_by_a_tick_and_its_mail_is_told_shortly(processes: Processes, project: Path) -> None:
+    dev = develop(processes, project)
+    dev.told("dev", "in another terminal")
+    summary = json.loads(dev.curl("/cron/tick", "-X", "POST", "-H", "@.crontick/token"))
+    assert (summary["ran"], summary["trigger"]) == (True, "curl")
+    dev.command("enqueue", "hello", '{"name": "Ada"}')
+    mail = dev.told("mail")
+    assert (mail["to"], mail["subject"], mail["text"]) == ("ada@users.example", "Hello Ada", "One\nTwo\nThree\n…")
+    assert dev.told("tick", "succeeded")["trigger"] == "crontick dev"
+    assert json.loads(dev.command("status", "--json"))["environment"] == "dev"
+    assert dev.end() == 0
+
+
+def test_the_code_is_followed_and_a_syntax_error_is_survived(processes: Processes, project: Path) -> None:
+    dev = develop(processes, project, "main:app")
+    dev.told("dev", "in another terminal")
+    main = project / "main.py"
+    assert dev.curl("/") == '"first"'
+    main.write_text(main.read_text().replace("first", "second version"))
+    assert dev.told("dev", "reloaded")["files"] == ["main.py"]
+    assert dev.curl("/") == '"second version"'
+    good = main.read_text()
+    main.write_text(good + "x = (\n")
+    fault = dev.told("error", "main:app cannot be imported: SyntaxError")
+    assert "'(' was never closed" in fault["text"]
+    assert "importlib" not in fault["text"]
+    dev.told("dev", "did not start")
+    main.write_text(good.replace("second", "third"))
+    dev.told("dev", "reloaded")
+    assert dev.curl("/") == '"third version"'
+    dev.command("enqueue", "hello", '{"name": "Ada"}')
+    dev.told("mail", "Hello Ada")
+    assert dev.end(signal.SIGINT) == 0
+
+
+def test_what_a_function_raises_is_shown_with_its_traceback(processes: Processes, project: Path) -> None:
+    dev = develop(processes, project)
+    dev.told("dev", "in another terminal")
+    dev.command("enqueue", "stumble", '{"name": "Ada"}')
+    error = dev.told("error", "stumble 1 raised ValueError in attempt 1")
+    first, *_, last = error["text"].splitlines()
+    assert first.startswith("Traceback")
+    assert "crontick" not in error["text"].replace(str(project), "")
+    assert last == "ValueError: \x1b[31mAda \x07fell"
+    assert dev.told("tick", "failed 1")["errors"] == [{"job": 1, "kind": "stumble", "error": "ValueError"}]
+    assert dev.end() == 0
+
+
+def test_the_data_are_kept_and_what_only_this_run_may_use_is_not(processes: Processes, project: Path) -> None:
+    first = develop(processes, project)
+    first.told("dev", "in another terminal")
+    assert {path.stat().st_mode & 0o777 for path in map((project / ".crontick").joinpath, ("token", "env"))} == {0o600}
+    first.command("enqueue", "hello", '{"name": "Ada"}', "--in", "1h")
+    assert first.end(signal.SIGHUP) == 0
+    left = {path.name for path in (project / ".crontick").iterdir()}
+    assert left == {".gitignore", "crontick.toml", "lock", "postgres"}
+    second = develop(processes, project)
+    second.told("dev", "in another terminal")
+    assert "hello" in second.command("jobs")
+    assert second.end() == 0
+
+
+def test_a_second_one_in_the_same_folder_says_who_is_there(processes: Processes, project: Path) -> None:
+    first = develop(processes, project)
+    first.told("dev", "in another terminal")
+    second = develop(processes, project)
+    assert second.child.wait() == 1
+    assert f"crontick dev runs in this folder already (process {first.child.pid})" in second.child.errors
+    assert (project / ".crontick" / "token").exists()
+    assert first.end() == 0
+
+
+def test_a_killed_one_leaves_nothing_running_either(processes: Processes, project: Path) -> None:
+    dev = develop(processes, project, "main:app")
+    dev.told("dev", "in another terminal")
+    dev.curl("/")
+    assert dev.end(signal.SIGKILL) == -9
+    with pytest.raises(httpx.ConnectError):
+        httpx.get(dev.url, trust_env=False)
