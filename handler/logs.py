@@ -13,15 +13,17 @@ from crontick.jobs import texts
 Redact = Callable[[str], str]
 
 log: Final = logging.getLogger("crontick")
+LAMBDA_LEVELS: Final = {"WARNING": "WARN", "CRITICAL": "FATAL"}
 
 
-def configure(redactor: Redact) -> None:
+def configure(redactor: Redact, *, for_lambda: bool = False) -> None:
     """Make crontick's own logger write to stderr, and quieten those that would write a URL with its query.
 
-    For a process that is all ours; inside somebody's app nothing of logging is touched.
+    For a process that is all ours; inside somebody's app nothing of logging is touched. ``for_lambda``: in the words by
+    which Lambda's own filter reads the level of a line.
     """
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(_Lines(redactor))
+    handler.setFormatter(_Lines(redactor, _lambda_words if for_lambda else _words))
     log.handlers[:] = [handler]
     log.setLevel(logging.INFO)
     log.propagate = False
@@ -50,15 +52,23 @@ def without_query(record: logging.LogRecord) -> bool:
     return True
 
 
+def _words(record: logging.LogRecord, at: str) -> dict[str, Any]:
+    return {"at": at, "level": record.levelname.lower()}
+
+
+def _lambda_words(record: logging.LogRecord, at: str) -> dict[str, Any]:
+    return {"timestamp": at, "level": LAMBDA_LEVELS.get(record.levelname, record.levelname)}
+
+
 class _Lines(logging.Formatter):
-    def __init__(self, redactor: Redact) -> None:
+    def __init__(self, redactor: Redact, words: Callable[[logging.LogRecord, str], dict[str, Any]]) -> None:
         super().__init__()
         self._redact = redactor
+        self._words = words
 
     def format(self, record: logging.LogRecord) -> str:
         line: dict[str, Any] = {
-            "at": datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds"),
-            "level": record.levelname.lower(),
+            **self._words(record, datetime.fromtimestamp(record.created, UTC).isoformat(timespec="milliseconds")),
             "message": record.getMessage(),
             **getattr(record, "fields", {}),
         }

@@ -20,6 +20,7 @@ UNAUTHORIZED: Final = Type("unauthorized", 401, "The token is missing or wrong")
 TOKEN_IN_URL: Final = Type("token-in-url", 401, "A token must not stand in a URL")
 NOT_FOUND: Final = Type("not-found", 404, "There is nothing at this path")
 METHOD_NOT_ALLOWED: Final = Type("method-not-allowed", 405, "This path takes another method")
+UNREADABLE: Final = Type("unreadable", 400, "The request cannot be read")
 NOT_JSON: Final = Type("not-json", 400, "The body is not a JSON object")
 OUT_OF_RANGE: Final = Type("out-of-range", 422, "A field is unknown or out of range")
 BODY_LATE: Final = Type("body-late", 408, "The body took too long")
@@ -32,6 +33,7 @@ TYPES: Final = (
     TOKEN_IN_URL,
     NOT_FOUND,
     METHOD_NOT_ALLOWED,
+    UNREADABLE,
     NOT_JSON,
     OUT_OF_RANGE,
     BODY_LATE,

@@ -27,6 +27,8 @@ class Bounds(msgspec.Struct):
     budget_seconds: float
     host_limit_seconds: float | None
     stop: Stop
+    usual_seconds: float = 0
+    """The budget of a tick that nothing cut short, where this one was."""
     started: Moment = msgspec.field(default_factory=Moment)
 
     @property
@@ -49,8 +51,7 @@ class Bounds(msgspec.Struct):
     @property
     def margin_seconds(self) -> float:
         """What settling is given: a tenth of the budget, within bounds."""
-        least, most = _MARGIN_SECONDS
-        return min(max(self.budget_seconds * _MARGIN_SHARE, least), most)
+        return _margin(self.budget_seconds)
 
     @property
     def left_for_functions(self) -> float:
@@ -58,8 +59,12 @@ class Bounds(msgspec.Struct):
         return self.left - self.margin_seconds
 
     def fitting(self, kinds: Iterable[Kind[Any]]) -> list[str]:
-        """The kinds whose ``needs`` still fit (P6); one that never fits may start while the tick is young."""
-        left, young = self.left_for_functions, self.budget_seconds - self.margin_seconds
+        """The kinds whose ``needs`` still fit (P6); one that never fits may start while the tick is young.
+
+        A tick that was cut short is never young: what does not fit it may well fit the next.
+        """
+        usual = max(self.budget_seconds, self.usual_seconds)
+        left, young = self.left_for_functions, usual - _margin(usual)
         return [
             kind.name
             for kind in kinds
@@ -77,3 +82,8 @@ class Bounds(msgspec.Struct):
         if nearly_full():
             return "memory"
         return None
+
+
+def _margin(budget_seconds: float) -> float:
+    least, most = _MARGIN_SECONDS
+    return min(max(budget_seconds * _MARGIN_SHARE, least), most)

@@ -16,6 +16,7 @@ class Keeper:
 
     def __init__(self) -> None:
         self._kept: tuple[str, asyncio.AbstractEventLoop, psycopg.AsyncConnection[Any]] | None = None
+        self._until = 0.0
         self._last_tick_at: float | None = None
 
     def take(self, url: str) -> psycopg.AsyncConnection[Any] | None:
@@ -24,7 +25,9 @@ class Keeper:
         if kept is None:
             return None
         kept_url, loop, conn = kept
-        if kept_url == url and loop is asyncio.get_running_loop() and not conn.closed:
+        # By the wall clock, which alone is sure to have gone on while the process was frozen.
+        fresh = time.time() <= self._until
+        if fresh and kept_url == url and loop is asyncio.get_running_loop() and not conn.closed:
             return conn
         conn.pgconn.finish()
         return None
@@ -39,5 +42,6 @@ class Keeper:
             return
         if soon and self._kept is None:
             self._kept = (url, asyncio.get_running_loop(), conn)
+            self._until = time.time() + within_seconds
         else:
             await conn.close()

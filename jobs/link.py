@@ -14,6 +14,8 @@ from crontick.sql.wire import Answer, Segment, trip
 __all__ = ["Link", "transient"]
 
 _TRIP_SECONDS: Final = 15.0
+_KEPT_TRIP_SECONDS: Final = 3.0
+"""A connection that was kept may have died in silence, for example while the process was frozen."""
 _AT_LEAST_SECONDS: Final = 0.5
 """What an exchange is given past the deadline: how attempts ended is worth writing down while the lease holds."""
 _TRANSIENT: Final = frozenset({"40001", "40P01", "55P03", "57014", "25P02"})
@@ -33,6 +35,7 @@ class Link:
         self._url = url
         self._left = left
         self._conn = conn
+        self._proven = conn is None
         self._turn = asyncio.Lock()
         self.trip_seconds = 0.0
 
@@ -75,12 +78,15 @@ class Link:
         if self._conn is None:
             self._conn = await connect(self._url, timeout_seconds=max(until - time.monotonic(), 0.1))
         started = time.monotonic()
-        answers = await trip(self._conn, segments, timeout_seconds=min(max(until - started, 0.1), _TRIP_SECONDS))
+        longest = _TRIP_SECONDS if self._proven else _KEPT_TRIP_SECONDS
+        answers = await trip(self._conn, segments, timeout_seconds=min(max(until - started, 0.1), longest))
+        self._proven = True
         self.trip_seconds = time.monotonic() - started
         return answers
 
     def drop(self) -> None:
         """Forget a connection whose state nobody knows."""
+        self._proven = True
         if self._conn is not None:
             self._conn.pgconn.finish()
             self._conn = None

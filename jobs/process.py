@@ -26,23 +26,36 @@ __all__ = ["process_jobs", "run_tick", "unavailable"]
 
 _MISSING_SCHEMA: Final = frozenset({"3F000", "42883", "42P01", "42703"})
 _KEEPER: Final = Keeper()
+_BEFORE_THE_HOST_ENDS_IT: Final = 3.0
+"""A tick ends so many seconds before the call does, so that its answer and its last outcomes get through."""
+_SHORTEST_TICK: Final = 0.5
 
 
 async def run_tick(
-    deployment: Deployment, request: TickRequest, *, caller: Caller | None = None, stop: Stop | None = None
+    deployment: Deployment,
+    request: TickRequest,
+    *,
+    caller: Caller | None = None,
+    stop: Stop | None = None,
+    call_ends_in_seconds: float | None = None,
 ) -> Summary:
-    """One whole tick, connection and all. Raises ``Unavailable`` when the database cannot be had or does not fit."""
+    """One whole tick, connection and all. Raises ``Unavailable`` when the database cannot be had or does not fit.
+
+    ``call_ends_in_seconds``: the host ends this very call then, whatever it says of others (P4).
+    """
     settings = deployment.settings
     url = settings.database_url
     if url is None:
         raise Unavailable("CRONTICK_DATABASE_URL is not set")
     asked = request.budget_seconds or settings.budget_seconds
+    granted = min(asked, settings.max_budget_seconds)
     bounds = Bounds(
         limit=request.limit or settings.limit,
         concurrency=settings.concurrency,
-        budget_seconds=min(asked, settings.max_budget_seconds),
-        host_limit_seconds=settings.host_limit_seconds,
+        budget_seconds=_cut(granted, call_ends_in_seconds),
+        host_limit_seconds=call_ends_in_seconds or settings.host_limit_seconds,
         stop=stop or Stop(),
+        usual_seconds=granted,
     )
     caller = caller or Caller(request.trigger or "process_jobs")
     link = Link(url, lambda: bounds.left, _KEEPER.take(url))
@@ -64,7 +77,24 @@ async def run_tick(
             summary.warn(f"this deployment has no kind {name}")
     if asked > settings.max_budget_seconds:
         summary.warn(f"the budget was cut to {settings.max_budget_seconds:g} s (CRONTICK_MAX_BUDGET_SECONDS)")
+    if bounds.budget_seconds < granted:
+        summary.warn(
+            f"this call left {bounds.budget_seconds:.1f} s for a tick of {granted:g} s:"
+            " give it a longer timeout, or lower CRONTICK_BUDGET_SECONDS"
+        )
     return summary
+
+
+def _cut(budget_seconds: float, call_ends_in_seconds: float | None) -> float:
+    if call_ends_in_seconds is None:
+        return budget_seconds
+    left = call_ends_in_seconds - _BEFORE_THE_HOST_ENDS_IT
+    if left < _SHORTEST_TICK:
+        raise Unavailable(
+            f"this call ends in {max(call_ends_in_seconds, 0):.1f} s, and a tick needs"
+            f" {_BEFORE_THE_HOST_ENDS_IT + _SHORTEST_TICK:g} at least: give it a timeout of 30 s or more"
+        )
+    return min(budget_seconds, left)
 
 
 async def process_jobs(

@@ -4,10 +4,14 @@ import asyncio
 import contextvars
 import queue
 import threading
+import time
 from collections.abc import Callable
-from typing import Any, TypeAlias
+from typing import Any, Final, TypeAlias
 
-__all__ = ["Threads"]
+__all__ = ["Threads", "all_end"]
+
+_NAME: Final = "crontick-function"
+_MOMENT_SECONDS: Final = 0.2
 
 _Task: TypeAlias = tuple[Callable[[], Any], "asyncio.Future[Any]", asyncio.AbstractEventLoop, contextvars.Context]
 
@@ -43,8 +47,19 @@ class Threads:
 
     def _start(self) -> "queue.SimpleQueue[_Task | None]":
         inbox: queue.SimpleQueue[_Task | None] = queue.SimpleQueue()
-        threading.Thread(target=_work, args=(inbox,), daemon=True, name="crontick-function").start()
+        threading.Thread(target=_work, args=(inbox,), daemon=True, name=_NAME).start()
         return inbox
+
+
+def all_end() -> bool:
+    """Whether every function's thread of this process has ended, or does so in a moment now that its tick is over."""
+    until = time.monotonic() + _MOMENT_SECONDS
+    for thread in threading.enumerate():
+        if thread.name == _NAME:
+            thread.join(max(until - time.monotonic(), 0))
+            if thread.is_alive():
+                return False
+    return True
 
 
 def _work(inbox: "queue.SimpleQueue[_Task | None]") -> None:

@@ -3,16 +3,15 @@
 import sys
 from typing import Annotated
 
-import psycopg
 import typer
 
 from crontick.handler.cli.database import settings
 from crontick.handler.cli.options import Json
 from crontick.handler.cli.screen import say, say_json
 from crontick.jobs.deployment import load_deployment
+from crontick.jobs.known import make_kinds_known
 from crontick.jobs.settings import Settings
 from crontick.sql import migrate as schema
-from crontick.sql import query
 
 
 def migrate(
@@ -37,7 +36,7 @@ def migrate(
         return
     ran = schema.migrate(url, environment=known.environment, test_clock=test_clock)
     _show(ran, json=json, done="ran", nothing="nothing was missing")
-    _make_kinds_known(known, url)
+    make_kinds_known(load_deployment(known), url)
 
 
 def _show(names: list[str], *, json: bool, done: str, nothing: str) -> None:
@@ -48,16 +47,3 @@ def _show(names: list[str], *, json: bool, done: str, nothing: str) -> None:
         say(f"{done} {name}")
     if not names:
         say(nothing)
-
-
-def _make_kinds_known(known: Settings, url: str) -> None:
-    """So that an enqueue from any language finds a kind's queue and priority before the first tick."""
-    deployment = load_deployment(known)
-    values = {
-        "hash": deployment.hash,
-        "version": deployment.version,
-        "kinds": deployment.kinds_json(),
-        "strict": deployment.config.strict_kinds,
-    }
-    with psycopg.connect(url, autocommit=True, prepare_threshold=None) as conn:
-        conn.execute(query("sync_deployment").text.encode(), values)

@@ -1,0 +1,177 @@
+"""What a Lambda process keeps from call to call: its deployment, its event loop, and whether it must end."""
+
+import asyncio
+from collections.abc import Mapping
+from typing import Any, Final, NoReturn, Protocol
+
+import msgspec
+
+from crontick.handler import logs, watchdog
+from crontick.handler.events import Batch, Direct, Http, Migrate, recognised
+from crontick.handler.logs import log
+from crontick.handler.own_loop import OwnLoop
+from crontick.handler.retiring import end, last_answer
+from crontick.jobs import texts, threads
+from crontick.jobs.caller import Caller
+from crontick.jobs.config_error import ConfigError
+from crontick.jobs.deployment import Deployment, DeploymentError, load_deployment
+from crontick.jobs.process import run_tick
+from crontick.jobs.redact import Redactor
+from crontick.jobs.request import TickRequest
+from crontick.jobs.settings import SECRETS, Settings, SettingsError
+from crontick.jobs.stop import Stop
+from crontick.jobs.summary import Summary
+from crontick.jobs.unavailable import Unavailable
+
+PATIENCE_SECONDS: Final = 7.5
+"""How long past its deadline a loop may be blocked; the platform's own limit may come sooner."""
+UNIMPORTABLE: Final = "a module of CRONTICK_MODULES cannot be imported"
+
+
+class TickFailed(Exception):
+    """A direct invocation did not do what it asks for; the text says why, in crontick's own words (P36)."""
+
+
+class Context(Protocol):
+    """Of what Lambda tells of an invocation, that which is used."""
+
+    aws_request_id: str
+
+    def get_remaining_time_in_millis(self) -> int:
+        """Until the platform ends the invocation."""
+        ...
+
+
+class LambdaDoor:
+    """One a process. A deployment that cannot be loaded is told at each call, and tried again there."""
+
+    def __init__(self, environ: Mapping[str, str]) -> None:
+        self._environ = environ
+        self._loop = OwnLoop()
+        self._deployment: Deployment | None = None
+        self._app: Any = None
+        self._context: Context | None = None
+        self._retiring = False
+        try:
+            self._load()
+        except TickFailed as failed:
+            log.error("crontick cannot tick: %s", failed)
+
+    def answer(self, event: object, context: Context, *, posted: bool) -> dict[str, Any]:
+        """``posted``: whoever called this posts what it returns, as it is, before anything else."""
+        if self._retiring:
+            end("before a call that it could harm")
+        asked = recognised(event)
+        self._context = context
+        try:
+            answer = self._answer(asked, event, context)
+        finally:
+            self._retiring = not (self._loop.clear() and threads.all_end())
+        return last_answer(answer) if self._retiring and posted else answer
+
+    def _answer(self, asked: Http | Direct | Batch | Migrate, event: Any, context: Context) -> dict[str, Any]:
+        if isinstance(asked, Http):
+            return self._answer_http(event, context, asked.stage)
+        deployment = self._load()
+        match asked:
+            case Direct():
+                return self._ticked(deployment, asked.request, asked.trigger).as_dict(verbose=asked.request.verbose)
+            case Batch():
+                self._ticked(deployment, asked.request, "sqs")
+                return {"batchItemFailures": []}
+            case Migrate():
+                return self._migrated(deployment)
+
+    def _ticked(self, deployment: Deployment, request: TickRequest, trigger: str) -> Summary:
+        try:
+            summary = self._loop.run(self._watched(deployment, request, Caller(trigger)))
+        except Unavailable as unavailable:
+            raise TickFailed(f"{unavailable.reason}; nothing was lost") from None
+        except Exception as error:  # noqa: BLE001 (the platform would post its text as it is, secrets and all)
+            _fault(error)
+        log.info("tick", extra={"fields": summary.as_dict(verbose=True)})
+        return summary
+
+    async def _watched(self, deployment: Deployment, request: TickRequest, caller: Caller) -> Summary:
+        budget = min(
+            request.budget_seconds or deployment.settings.budget_seconds, deployment.settings.max_budget_seconds
+        )
+        with watchdog.watched(asyncio.get_running_loop(), deadline_seconds=budget, patience_seconds=PATIENCE_SECONDS):
+            return await self._tick(deployment, request, caller, Stop())
+
+    async def _tick(self, deployment: Deployment, request: TickRequest, caller: Caller, stop: Stop) -> Summary:
+        assert self._context is not None  # a tick runs inside a call
+        caller = msgspec.structs.replace(caller, host_request_id=self._context.aws_request_id)
+        left = self._context.get_remaining_time_in_millis() / 1000
+        return await run_tick(deployment, request, caller=caller, stop=stop, call_ends_in_seconds=left)
+
+    def _answer_http(self, event: Mapping[str, Any], context: Context, stage: str | None) -> dict[str, Any]:
+        from crontick.handler import lambda_http
+
+        self._loop.enter()
+        try:
+            app = self._http_app()
+        except TickFailed as failed:
+            log.error("crontick cannot tick: %s", failed)
+            app = lambda_http.misconfigured
+        return lambda_http.answer(app, event, context, stage=stage)
+
+    def _http_app(self) -> Any:
+        if self._app is None:
+            from crontick.handler.app import create_app
+            from crontick.jobs.ready import check_ready
+
+            deployment = self._load()
+            self._app = create_app(
+                deployment.settings,
+                run_tick=lambda request, caller, stop: self._tick(deployment, request, caller, stop),
+                check_ready=lambda: check_ready(deployment),
+                retire=_noted,
+            )
+        return self._app
+
+    def _migrated(self, deployment: Deployment) -> dict[str, Any]:
+        from crontick.handler.lambda_migrate import migrated
+
+        if not (self._environ.get("CRONTICK_MIGRATE_URL") or self._environ.get("CRONTICK_MIGRATE_URL_FROM")):
+            raise TickFailed(
+                "CRONTICK_MIGRATE_URL is not set: an invocation migrates only where it names the owner's role"
+            )
+        try:
+            return {"ran": migrated(deployment)}
+        except Unavailable as unavailable:
+            raise TickFailed(f"the migration did not run: {unavailable.reason}") from None
+        except Exception as error:  # noqa: BLE001 (as above)
+            _fault(error)
+
+    def _load(self) -> Deployment:
+        """The deployment, loaded once. Raises ``TickFailed`` with every sentence about what is wrong with it."""
+        if self._deployment is None:
+            logs.configure(Redactor(_secrets(self._environ)), for_lambda=True)
+            try:
+                self._deployment = load_deployment(Settings.from_environ(self._environ))
+            except (SettingsError, ConfigError, DeploymentError) as error:
+                raise TickFailed(str(error)) from None
+            except (Exception, SystemExit) as error:  # noqa: BLE001 (a user's module may raise anything)
+                log.exception(UNIMPORTABLE)
+                said = Redactor(_secrets(self._environ))(texts.describe(error))
+                raise TickFailed(f"{UNIMPORTABLE}: {said}") from None
+            logs.configure(self._deployment.redact, for_lambda=True)
+        return self._deployment
+
+
+def _noted() -> None:
+    """What runs on is looked for after each call, also after one that failed."""
+
+
+def _fault(error: Exception) -> NoReturn:
+    log.error("the invocation failed", exc_info=error)
+    raise TickFailed(
+        f"{type(error).__name__}, a fault of crontick: its log has the traceback; jobs that ran are retried"
+    ) from None
+
+
+def _secrets(environ: Mapping[str, str]) -> list[str]:
+    """What the environment holds before anybody could read it."""
+    names = (*SECRETS, "CRONTICK_DATABASE_URL", "DATABASE_URL", "CRONTICK_MIGRATE_URL")
+    return [value for name in names if (value := environ.get(name))]

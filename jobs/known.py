@@ -1,0 +1,20 @@
+"""Makes a deployment's kinds known before its first tick: an enqueue from any language finds queue and priority."""
+
+import psycopg
+
+from crontick.jobs.deployment import Deployment
+from crontick.sql import query
+
+__all__ = ["make_kinds_known"]
+
+
+def make_kinds_known(deployment: Deployment, url: str) -> None:
+    """Write them to the database at ``url``, as the first tick would."""
+    values = {
+        "hash": deployment.hash,
+        "version": deployment.version,
+        "kinds": deployment.kinds_json(),
+        "strict": deployment.config.strict_kinds,
+    }
+    with psycopg.connect(url, autocommit=True, prepare_threshold=None) as conn:
+        conn.execute(query("sync_deployment").text.encode(), values)
