@@ -25,8 +25,13 @@ async def ran_once_each(world: World, jobs: int) -> bool:
 
 
 async def test_two_ticks_at_once_run_no_job_twice(world: World) -> None:
-    await brief.enqueue_many(world.conn, [{}] * 60)
-    deployment = deployed(world.url, [brief], concurrency=5)
+    @kind("brief", timeout=60, needs=0)
+    async def in_company(payload: dict[str, str], ctx: Context) -> None:
+        await async_until(lambda: world.value("select count(*) = 2 from crontick.ticks where claimed > 0"))
+        await world.conn.execute("insert into ran (job, attempt) values (%s, %s)", (ctx.job.id, ctx.attempt))
+
+    await in_company.enqueue_many(world.conn, [{}] * 60)
+    deployment = deployed(world.url, [in_company], concurrency=5)
     one, two = await asyncio.gather(*(run_tick(deployment, TickRequest(limit=60)) for _ in range(2)))
     assert one.claimed + two.claimed == one.succeeded + two.succeeded == 60
     assert min(one.claimed, two.claimed) > 0
@@ -56,7 +61,7 @@ async def test_never_more_ticks_than_allowed(world: World) -> None:
     await seated.enqueue_many(world.conn, [{}] * 20)
     deployment = deployed(world.url, [seated], max_parallel_ticks=3, limit=1)
     ticks = [asyncio.create_task(run_tick(deployment, TickRequest())) for _ in range(20)]
-    await async_until(lambda: sum(t.done() for t in ticks) == 17)
+    await async_until(lambda: sum(t.done() for t in ticks) == 17 and running == 3)
     release.set()
     summaries = await asyncio.gather(*ticks)
     assert most == 3
