@@ -1,5 +1,6 @@
 """One database URL for libpq, out of what other clients accept."""
 
+import os
 import re
 from typing import Final
 from urllib.parse import quote, unquote
@@ -75,3 +76,13 @@ def _checked(conninfo: str) -> str:
         # libpq's message quotes the piece that it could not read.
         raise ValueError(_UNREADABLE) from None
     return conninfo
+
+
+def server_names(url: str) -> str:
+    """Host and port of each server that the URL names, as a person may be told: neither user nor password (P36)."""
+    from psycopg.conninfo import conninfo_to_dict
+
+    named = conninfo_to_dict(url)
+    hosts = str(named.get("host") or named.get("hostaddr") or os.environ.get("PGHOST") or "the local socket").split(",")
+    ports = str(named.get("port") or os.environ.get("PGPORT") or 5432).split(",")
+    return ", ".join(f"{host}, port {ports[min(nth, len(ports) - 1)]}" for nth, host in enumerate(hosts))

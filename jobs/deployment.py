@@ -75,7 +75,7 @@ def load_deployment(
     for kind in (*shipped(), *kinds):
         _add(found, kind, "the kinds that ship")
     for name in settings.modules:
-        for value in vars(_imported(name)).values():
+        for value in vars(_imported(name, "CRONTICK_MODULES")).values():
             if isinstance(value, Kind):
                 _add(found, value, name)
             elif isinstance(value, Reminder) and value not in remind:
@@ -107,15 +107,22 @@ def _config(settings: Settings, kinds: Mapping[str, Kind[Any]]) -> Config:
     return load_config(settings.config_path, kinds=frozenset(kinds))
 
 
-def _imported(name: str) -> Any:
+def _imported(name: str, variable: str) -> Any:
+    """The module; ``DeploymentError`` with its file and line for whatever keeps it from being imported."""
     try:
         return importlib.import_module(name)
-    except ModuleNotFoundError as error:
-        if error.name is not None and name.startswith(error.name):
+    except (Exception, SystemExit) as error:  # noqa: BLE001 (a module of the user's may raise anything)
+        if (
+            isinstance(error, ModuleNotFoundError)
+            and error.name is not None
+            and f"{name}.".startswith(f"{error.name}.")
+        ):
             raise DeploymentError(
-                f"CRONTICK_MODULES names {name}, and Python finds no module {error.name}: is its folder on the path?"
+                f"{variable} names {name}, and Python finds no module {error.name}: is its folder on the path?"
             ) from None
-        raise
+        from crontick.jobs.imports import where
+
+        raise DeploymentError(f"{variable} names {name}, which cannot be imported: {where(error)}") from None
 
 
 def _add(found: dict[str, Kind[Any]], kind: Kind[Any], where: str) -> None:
@@ -160,7 +167,7 @@ def _around(name: str | None) -> Callable[..., Any] | None:
     if name is None:
         return None
     module, _, attribute = name.partition(":")
-    around = getattr(_imported(module), attribute, None)
+    around = getattr(_imported(module, "CRONTICK_AROUND"), attribute, None)
     if not callable(around):
         raise DeploymentError(f"CRONTICK_AROUND names {name}, and {module} has no callable {attribute}")
     return around  # type: ignore[no-any-return]

@@ -1,6 +1,7 @@
 """A kind: the name, the payload type and the function of a sort of job, with the numbers that govern its attempts."""
 
 import inspect
+import re
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, Unpack, overload
@@ -10,6 +11,7 @@ import msgspec
 from crontick.jobs import backoff as backoffs
 from crontick.jobs.enqueue import Options, Order, enqueue, enqueue_many
 from crontick.jobs.payload import PayloadType, payload_type
+from crontick.jobs.request import NAME_PATTERN
 
 if TYPE_CHECKING:
     from crontick.jobs.connections import AsyncCallersConnection, CallersConnection
@@ -93,6 +95,11 @@ def kind(  # noqa: PLR0913 (each is one number of the kind, by name)
     claim reserves (an empty name: the lineage's first job); ``in_doubt`` is what to do when nobody knows whether it was
     sent. ``secret`` names fields that are shown nowhere.
     """
+    for what, given in (("kind", name), ("queue", queue)):
+        if not re.match(NAME_PATTERN, given):
+            raise ValueError(
+                f'{what} {given[:80]!r} is no name: lower-case letters, digits, "_", "." and "-", 64 at most'
+            )
     timeout_seconds, needs_seconds = _seconds(timeout), _seconds(timeout if needs is None else needs)
     if timeout_seconds <= 0 or needs_seconds < 0:
         raise ValueError(f"kind {name}: timeout and needs are positive numbers of seconds")

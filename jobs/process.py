@@ -133,4 +133,4 @@ def unavailable(error: BaseException) -> Unavailable:
             return Unavailable("there is no such database: see CRONTICK_DATABASE_URL")
         case str() if not state.startswith(("08", "57")):
             return Unavailable(f"the database refused a statement (SQLSTATE {state})")
-    return Unavailable("the database is out of reach, or waking", retry_after_seconds=15)
+    return Unavailable("the database is out of reach, or waking", retry_after_seconds=15, out_of_reach=True)

@@ -75,7 +75,10 @@ async def coming_up(
     coming = ComingUp()
     for reminder, answer in zip(asked, answers, strict=True):
         if answer.error is not None:
-            warnings.append(f"reminder {reminder.name}: its query failed (SQLSTATE {answer.error.sqlstate})")
+            failed = f"its query failed (SQLSTATE {answer.error.sqlstate})"
+            warnings.append(
+                f"reminder {reminder.name}: {failed}: `crontick reminders preview {reminder.name}` says more"
+            )
             continue
         rows = answer.rows[1]
         try:

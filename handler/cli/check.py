@@ -8,6 +8,7 @@ from typing import Annotated, Final, NamedTuple
 
 import typer
 
+from crontick.handler.cli.database import naming
 from crontick.handler.cli.options import Json
 from crontick.handler.cli.screen import say, say_json
 from crontick.jobs.bounds import Bounds
@@ -59,7 +60,8 @@ def _findings(environ: Mapping[str, str], *, offline: bool) -> Iterator[Finding]
     yield from _kinds(deployment)
     if settings.database_url is not None and not offline:
         try:
-            asyncio.run(check_ready(deployment))
+            with naming(settings.database_url):
+                asyncio.run(check_ready(deployment))
         except Unavailable as unavailable:
             yield Finding(wrong=True, sentence=unavailable.reason)
 

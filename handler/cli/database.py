@@ -9,7 +9,10 @@ import psycopg
 from psycopg.rows import dict_row
 
 from crontick.handler.cli.screen import complain
+from crontick.jobs.database_url import server_names
+from crontick.jobs.process import unavailable
 from crontick.jobs.settings import Settings, SettingsError
+from crontick.jobs.unavailable import Unavailable
 from crontick.sql import query
 
 CONNECT_SECONDS: Final = 20
@@ -28,18 +31,33 @@ def settings() -> Settings:
 
 
 @contextmanager
+def naming(url: str) -> Iterator[None]:
+    """Inside, a database out of reach is told with its host and port: whoever runs a command knows its settings."""
+    try:
+        yield
+    except (psycopg.OperationalError, OSError, TimeoutError, Unavailable) as error:
+        told = error if isinstance(error, Unavailable) else unavailable(error)
+        if not told.out_of_reach:
+            raise
+        raise Unavailable(f"{told.reason}: {server_names(url)}") from None
+
+
+@contextmanager
 def connected() -> Iterator[Connection]:
     """A connection to the jobs, each statement its own transaction; the database's warnings go to stderr."""
     url = settings().database_url
     assert url is not None  # settings() refused that
-    with psycopg.connect(
-        url,
-        autocommit=True,
-        prepare_threshold=None,
-        connect_timeout=CONNECT_SECONDS,
-        row_factory=dict_row,
-        fallback_application_name="crontick command line",
-    ) as conn:
+    with (
+        naming(url),
+        psycopg.connect(
+            url,
+            autocommit=True,
+            prepare_threshold=None,
+            connect_timeout=CONNECT_SECONDS,
+            row_factory=dict_row,
+            fallback_application_name="crontick command line",
+        ) as conn,
+    ):
         conn.add_notice_handler(_told)
         yield conn
 

@@ -4,7 +4,7 @@ from typing import Annotated, Final
 
 import typer
 
-from crontick.handler.cli.database import ask, connected
+from crontick.handler.cli.database import Connection, ask, connected
 from crontick.handler.cli.options import By, Count, JobId, JobIds, Json, Reason
 from crontick.handler.cli.screen import complain, readable, record, say, say_json, table
 
@@ -20,6 +20,7 @@ COLUMNS: Final = (
     "group_key",
     "last_error",
 )
+OVER: Final = frozenset({"succeeded", "dead", "cancelled"})
 ATTEMPTS: Final = (
     "number",
     "tick",
@@ -84,20 +85,41 @@ def why(job: JobId, json: Json = False) -> None:
 
 def cancel(jobs: JobIds, by: By, reason: Reason = None, json: Json = False) -> None:
     """Cancel jobs; one that runs is asked to stop."""
-    _act("cancel_job", jobs, by=by, reason=reason, json=json)
-
-
-def run_now(jobs: JobIds, by: By, reason: Reason = None, json: Json = False) -> None:
-    """Make failed or future jobs due at once."""
-    _act("hurry_job", jobs, by=by, reason=reason, json=json)
-
-
-def _act(query: str, jobs: list[int], *, by: str, reason: str | None, json: bool) -> None:
-    """One job after another: each is done, or the first that cannot be ends the command."""
     with connected() as conn:
         for job in jobs:
-            [answer] = ask(conn, query, {"id": job, "by": by, "reason": reason})
+            [answer] = ask(conn, "cancel_job", {"id": job, "by": by, "reason": reason})
             if json:
                 say_json({"job": job, "status": answer["status"]})
             else:
-                say(f"job {job} is {answer['status']}")
+                asked = " and was asked to stop" if answer["status"] == "running" else ""
+                say(f"job {job} is {answer['status']}{asked}")
+
+
+def run_now(jobs: JobIds, by: By, reason: Reason = None, json: Json = False) -> None:
+    """Make failed or future jobs due at once; exit 1 for one that is over."""
+    over = False
+    with connected() as conn:
+        for job in jobs:
+            [answer] = ask(conn, "hurry_job", {"id": job, "by": by, "reason": reason})
+            status = answer["status"]
+            over = over or status in OVER
+            if json:
+                say_json({"job": job, "status": status})
+            else:
+                say(_hurried(conn, job, status))
+    if over:
+        raise typer.Exit(1)
+
+
+def _hurried(conn: Connection, job: int, status: str) -> str:
+    """What became of a job that somebody wanted at once."""
+    if status in OVER:
+        mend = f"`crontick dead requeue {job}` enqueues a fresh copy" if status == "dead" else "enqueue a new job"
+        return f"job {job} is over ({status}), and nothing was changed: {mend}"
+    if status == "running":
+        return f"job {job} runs already"
+    [fields] = ask(conn, "read_job", {"id": job})
+    if not fields["why"].startswith("due since"):
+        return f"job {job} has its time now, and is held: {fields['why']}"
+    again = " again (an attempt failed, and more are left)" if status == "failed" else ""
+    return f"job {job} is due at once: the next tick tries it{again}"

@@ -5,7 +5,7 @@ from typing import Annotated
 
 import typer
 
-from crontick.handler.cli.database import settings
+from crontick.handler.cli.database import naming, settings
 from crontick.handler.cli.options import Json
 from crontick.handler.cli.screen import say, say_json
 from crontick.jobs.deployment import load_deployment
@@ -29,12 +29,14 @@ def migrate(
         return
     assert url is not None  # settings() refused that
     if plan or check:
-        missing = [step.name for step in schema.pending(url)]
+        with naming(url):
+            missing = [step.name for step in schema.pending(url)]
         _show(missing, json=json, done="would run", nothing="nothing is missing")
         if check and missing:
             raise typer.Exit(1)
         return
-    ran = schema.migrate(url, environment=known.environment, test_clock=test_clock)
+    with naming(url):
+        ran = schema.migrate(url, environment=known.environment, test_clock=test_clock)
     _show(ran, json=json, done="ran", nothing="nothing was missing")
     make_kinds_known(load_deployment(known), url)
 

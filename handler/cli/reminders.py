@@ -8,7 +8,7 @@ from typing import Annotated, Any, Final
 import psycopg
 import typer
 
-from crontick.handler.cli.database import settings
+from crontick.handler.cli.database import naming, settings
 from crontick.handler.cli.options import Json
 from crontick.handler.cli.screen import Row, complain, readable, say_json, table
 from crontick.jobs.deployment import load_deployment
@@ -42,7 +42,8 @@ def preview(
     asked = [known[name] for name in names] if names else list(known.values())
     url = deployment.settings.database_url
     assert url is not None  # settings() refused that
-    found, failed = asyncio.run(_preview(url, asked))
+    with naming(url):
+        found, failed = asyncio.run(_preview(url, asked))
     if json:
         say_json([{**item, "payload": readable(item["payload"])} for item in found])
     else:

@@ -8,7 +8,7 @@ from typing import Annotated, Any
 
 import typer
 
-from crontick.handler.cli.database import settings
+from crontick.handler.cli.database import naming, settings
 from crontick.handler.cli.options import Json, length
 from crontick.handler.cli.screen import record, say, say_json, table
 from crontick.jobs.caller import Caller
@@ -58,7 +58,9 @@ def tick(
         request = checked({name: value for name, value in asked.items() if value is not None})
     except OutOfRange as error:
         raise typer.BadParameter(str(error)) from None
-    summaries = asyncio.run(_run(_deployment(request), request, drain=drain))
+    deployment = _deployment(request)
+    with naming(str(deployment.settings.database_url)):
+        summaries = asyncio.run(_run(deployment, request, drain=drain))
     for summary in summaries:
         _show(summary, json=json)
     if not summaries[-1].ran:

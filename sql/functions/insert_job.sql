@@ -67,7 +67,8 @@ begin
             raise exception 'no deployment of the last day knows the kind %', p_kind
                 using errcode = 'CT005', hint = 'is it spelt as in its @kind("…")? Run `crontick migrate` after adding one';
         end if;
-        raise warning 'no deployment of the last day knows the kind %: its job waits for one that does', p_kind;
+        raise warning 'no deployment of the last day knows the kind %: its job waits for one that does', p_kind
+            using hint = 'is it spelt as in its @kind("…")? A new kind is known from `crontick migrate`, or its first tick, on';
     end if;
 
     id := nextval('crontick.job_ids');

@@ -13,6 +13,16 @@ declare
     v_pause crontick.pauses;
     v_tick crontick.ticks;
     v_marker crontick.markers;
+    v_misfit constant boolean := coalesce(
+        (
+            select a.fingerprint = 'crontick:payload'
+            from crontick.attempts as a
+            where a.job = why.id and a.outcome in ('failed', 'dead', 'rescued')
+            order by a.number desc, a.ended_at desc
+            limit 1
+        ),
+        false
+    );
     v_time constant text := 'YYYY-MM-DD HH24:MI:SS TZ';
 begin
     select * into v_job from crontick.unfinished_jobs as j where j.id = why.id;
@@ -44,10 +54,14 @@ begin
             );
         end if;
         return format(
-            'dead since %s after %s of %s attempts: %s: `crontick dead requeue %s` once the cause is mended',
-            to_char(v_done.finished_at, v_time), v_done.attempt,
+            'dead since %s after %s of %s attempts: %s: `crontick dead requeue %s%s', to_char(v_done.finished_at, v_time),
+            v_done.attempt,
             coalesce(v_done.max_attempts, (select k.max_attempts from crontick.kinds as k where k.name = v_done.kind), 5),
-            coalesce(v_done.last_error, 'no error was kept'), why.id
+            coalesce(v_done.last_error, 'no error was kept'), why.id,
+            case
+                when v_misfit then ' --payload JSON` with one that fits, or without it once code is deployed that takes this one'
+                else '` once the cause is mended'
+            end
         );
     end if;
 
@@ -119,6 +133,13 @@ begin
         return format('is held by %s: the next tick lets it go', v_job.held_by);
     end if;
     if v_job.run_at > v_now then
+        if v_job.status = 'failed' and v_misfit then
+            return format(
+                'attempt %s failed at %s (%s): once code is deployed that takes this payload it runs by itself, at %s; '
+                'else enqueue it again with a payload that fits, and `crontick cancel %s`', v_job.attempt,
+                to_char(v_job.last_error_at, v_time), v_job.last_error, to_char(v_job.run_at, v_time), why.id
+            );
+        end if;
         if v_job.status = 'failed' then
             return format(
                 'attempt %s failed at %s (%s): tries again at %s: `crontick run-now %s`', v_job.attempt,

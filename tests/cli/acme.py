@@ -24,6 +24,12 @@ async def break_at_once(payload: Greeting) -> None:
     raise Permanent(f"{payload.name} cannot be greeted")
 
 
+@kind("stumble")
+async def stumble(payload: Greeting) -> None:
+    """Fail, to be tried again."""
+    raise OSError(f"{payload.name} is out")
+
+
 @kind("mail", marker="key", timeout=5)
 async def mail(payload: dict[str, str], ctx: Context) -> None:
     """Begin to send, and end in doubt."""

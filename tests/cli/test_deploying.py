@@ -1,5 +1,6 @@
 """Before the first tick: migrate, check, and what is said when something is missing."""
 
+import os
 import subprocess
 import sys
 from pathlib import Path
@@ -8,6 +9,7 @@ import psycopg
 import pytest
 
 from tests.cli.conftest import Command
+from tests.worlds.process import Processes
 
 HIDES = """
 import sys
@@ -70,7 +72,11 @@ def test_all_is_well_with_a_whole_deployment(cli: Command) -> None:
         ("CRON_SECRET", "", "CRON_SECRET is not set: make one with `openssl rand -hex 32`"),
         ("CRON_SECRET", "undefined", "CRON_SECRET is a placeholder"),
         ("CRONTICK_DATABASE_URL", "", "CRONTICK_DATABASE_URL is not set"),
-        ("CRONTICK_DATABASE_URL", "postgresql://127.0.0.1:1/x", "the database is out of reach"),
+        (
+            "CRONTICK_DATABASE_URL",
+            "postgresql://127.0.0.1:1/x",
+            "the database is out of reach, or waking: 127.0.0.1, port 1",
+        ),
         ("CRONTICK_ENVIRONMENT", "production", 'belongs to the environment "test", not to "production"'),
         ("CRONTICK_MODULES", "tests.cli.nowhere", "tests.cli.nowhere"),
         ("CRONTICK_BUDGET_SECONDS", "5", "greet needs 10 s, and the longest tick leaves"),
@@ -110,14 +116,90 @@ def test_a_command_without_a_database_says_what_is_not_set(bare: Command, comman
     assert "CRONTICK_DATABASE_URL is not set" in answer.err
 
 
-@pytest.mark.parametrize("command", [["jobs"], ["status"], ["tick"], ["ticks"], ["dead", "list"]])
+@pytest.mark.parametrize(
+    "command",
+    [
+        ["jobs"],
+        ["status"],
+        ["tick"],
+        ["ticks"],
+        ["dead", "list"],
+        ["migrate"],
+        ["migrate", "--check"],
+        ["reminders", "preview"],
+    ],
+)
 def test_a_database_out_of_reach_is_told_without_its_password(
     bare: Command, monkeypatch: pytest.MonkeyPatch, command: list[str]
 ) -> None:
     monkeypatch.setenv("CRONTICK_DATABASE_URL", "postgresql://app:hunter2@127.0.0.1:1/app")
     monkeypatch.setenv("CRONTICK_BUDGET_SECONDS", "1")
     answer = bare(*command)
-    assert (answer.status, answer.err) == (1, "the database is out of reach, or waking\n")
+    assert (answer.status, answer.err) == (1, "the database is out of reach, or waking: 127.0.0.1, port 1\n")
+
+
+BROKEN = {
+    "a syntax error": ("x = 1\ndef f(:\n", 2, "SyntaxError: invalid syntax"),
+    "a module that is not there": (
+        "\nimport no_such_thing\n",
+        2,
+        "ModuleNotFoundError: No module named 'no_such_thing'",
+    ),
+    "a name that is not there": ("from os import nothing_like_it\n", 1, "ImportError: cannot import name"),
+    "a number out of range": (
+        'from crontick.jobs import kind\n\n@kind("a", timeout=-1)\ndef f(payload): ...\n',
+        3,
+        "ValueError: kind a: timeout and needs are positive numbers",
+    ),
+    "a name that is none": (
+        'from crontick.jobs import kind\n\n\n@kind("Send Receipt")\nasync def f(payload): ...\n',
+        4,
+        "ValueError: kind 'Send Receipt' is no name",
+    ),
+    "a function without a payload": (
+        'from crontick.jobs import kind\n@kind("a")\nasync def f(): ...\n',
+        2,
+        "TypeError: f takes no payload",
+    ),
+    "a script that ends": ("raise SystemExit(3)\n", 1, "SystemExit: 3"),
+    "a text of two lines": ("raise OSError('one\\ntwo')\n", 1, "OSError: one two"),
+}
+
+
+@pytest.mark.parametrize("variable", ["CRONTICK_MODULES", "CRONTICK_AROUND"])
+@pytest.mark.parametrize("wrong", BROKEN)
+def test_a_module_that_cannot_be_imported_is_told_in_one_sentence_with_file_and_line(
+    cli: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, wrong: str, variable: str
+) -> None:
+    source, line, said = BROKEN[wrong]
+    name = f"broken_{list(BROKEN).index(wrong)}"
+    file = tmp_path / f"{name}.py"
+    file.write_text(source)
+    monkeypatch.syspath_prepend(str(tmp_path))
+    monkeypatch.setenv(variable, name if variable == "CRONTICK_MODULES" else f"{name}:around")
+    answer = cli("check", "--offline")
+    [sentence, _] = answer.out.splitlines()
+    assert answer.status == 1
+    assert sentence.startswith(f"! {variable} names {name}, which cannot be imported: {said}")
+    assert sentence.endswith(f"({file}, line {line})")
+
+
+def test_a_server_whose_module_cannot_be_imported_does_not_start_and_says_where(
+    processes: Processes, tmp_path: Path
+) -> None:
+    (tmp_path / "broken.py").write_text("def f(:\n")
+    server = processes.run(
+        *("-m", "uvicorn", "crontick.handler.asgi:app", "--port", "0"),
+        env={
+            "CRONTICK_DATABASE_URL": "postgresql://127.0.0.1:1/x",
+            "CRON_SECRET": "3f9b1c0de7a24586b1f0",
+            "CRONTICK_MODULES": "broken",
+            "PYTHONPATH": os.pathsep.join([str(tmp_path), *sys.path]),
+        },
+    )
+    assert server.wait() == 1
+    assert "Traceback" not in server.errors
+    assert f"SyntaxError: invalid syntax ({tmp_path / 'broken.py'}, line 1)" in server.errors
 
 
 def test_a_database_without_the_schema_says_to_migrate(cli: Command, database: str) -> None:

@@ -57,6 +57,7 @@ def test_an_unknown_kind_is_enqueued_with_a_warning(cli: Command) -> None:
     answer = cli("enqueue", "greeet")
     assert (answer.status, "greeet" in answer.err) == (0, True)
     assert answer.err.startswith("warning: ")
+    assert "`crontick migrate`" in answer.err
 
 
 def test_jobs_are_filtered_and_paged(cli: Command) -> None:
@@ -79,6 +80,34 @@ def test_a_future_job_is_run_now(cli: Command) -> None:
     assert cli("tick", "--json").json["claimed"] == 0
     assert cli("run-now", job, "--json").json == {"job": int(job), "status": "queued"}
     assert cli("tick", "--json").json["succeeded"] == 1
+
+
+def test_a_failed_job_that_is_hurried_is_due_at_once(cli: Command) -> None:
+    job = enqueued(cli, "stumble")
+    assert cli("tick", "--json").json["failed"] == 1
+    again = "tries it again (an attempt failed, and more are left)"
+    assert cli("run-now", job).out == f"job {job} is due at once: the next tick {again}\n"
+
+
+def test_what_holds_a_job_is_told_to_who_hurries_it(cli: Command) -> None:
+    first, second = (enqueued(cli, "greet", "--group", "g") for _ in "ab")
+    cli("pause", "kind", "greet")
+    assert "kind greet is paused" in cli("run-now", first).out
+    cli("resume", "kind", "greet")
+    assert cli("tick", "--limit", "1", "--json").json["succeeded"] == 1
+    assert f"job {second} has its time now, and is held: is next in line of group g" in cli("run-now", second).out
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"),
+    [("break_at_once", "dead), and nothing was changed: `crontick dead requeue"), ("greet", "succeeded")],
+)
+def test_a_job_that_is_over_cannot_be_hurried(cli: Command, kind: str, said: str) -> None:
+    job = enqueued(cli, kind)
+    cli("tick")
+    answer = cli("run-now", job)
+    assert (answer.status, said in answer.out) == (1, True)
+    assert cli("run-now", job, "--json").json["status"] in said
 
 
 @pytest.mark.parametrize("command", ["show", "why", "cancel", "run-now"])

@@ -191,6 +191,7 @@ async def test_broken_and_slow_queries_are_warnings_and_stop_no_other(world: Wor
     summary = await world.tick(noting(sent))
     assert (sorted(sent), await world.status(job)) == ([1, 7], ["succeeded"])
     warned = " ".join(summary.warnings)
+    assert "SQLSTATE 22012): `crontick reminders preview broken` says more" in warned
     assert [name in warned for name in ("broken", "unwise", "zoneless", "sleepy", "day")] == [True] * 4 + [False]
     assert await world.one("select count(*) from public.bookings") == 1
 

@@ -4,7 +4,7 @@ import re
 
 import pytest
 
-from crontick.jobs.database_url import libpq_url
+from crontick.jobs.database_url import libpq_url, server_names
 
 
 @pytest.mark.parametrize(
@@ -48,3 +48,18 @@ def test_a_url_that_cannot_be_used_is_told_without_its_password(given: str, why:
         libpq_url(given)
     assert "hunter" not in str(raised.value)
     assert raised.value.__cause__ is None
+
+
+@pytest.mark.parametrize(
+    ("url", "servers"),
+    [
+        ("postgresql://app:hunter2@db.example:6432/x", "db.example, port 6432"),
+        ("postgresql://app:hunter2@db.example/x", "db.example, port 5432"),
+        ("postgresql://app:hunter2@a:1,b:2/x", "a, port 1, b, port 2"),
+        ("host=a,b port=7 password=hunter2 user=app", "a, port 7, b, port 7"),
+        ("postgresql://app:hunter2@/x?host=/run/postgresql", "/run/postgresql, port 5432"),
+        ("hostaddr=127.0.0.1 password=hunter2", "127.0.0.1, port 5432"),
+    ],
+)
+def test_servers_are_named_without_user_and_password(url: str, servers: str) -> None:
+    assert server_names(url) == servers

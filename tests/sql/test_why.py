@@ -36,6 +36,23 @@ def test_dead(sql: Sql) -> None:
     )
 
 
+def test_a_payload_that_does_not_fit_is_not_mended_by_hurrying_it(sql: Sql) -> None:
+    job = sql.enqueue()
+    sql.claim()
+    sql.settle(job, "failed", error="it does not fit", delay_seconds=300, fingerprint="crontick:payload")
+    assert why(sql, job) == (
+        "attempt 1 failed at T (it does not fit): once code is deployed that takes this payload it runs by itself,"
+        f" at T; else enqueue it again with a payload that fits, and `crontick cancel {job}`"
+    )
+    sql.later("301 s")
+    sql.claim(claim=12)
+    sql.settle(job, "dead", claim=12, error="it does not fit", fingerprint="crontick:payload")
+    assert why(sql, job) == (
+        f"dead since T after 2 of 3 attempts: it does not fit: `crontick dead requeue {job} --payload JSON` with one"
+        " that fits, or without it once code is deployed that takes this one"
+    )
+
+
 def test_dead_and_requeued(sql: Sql) -> None:
     job = sql.dead()
     copy = sql.one("select crontick.requeue(%s, 'ann', 'mended')", job)
