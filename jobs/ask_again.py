@@ -5,7 +5,7 @@ from datetime import datetime
 from typing import Final
 
 from crontick.jobs.job import Job
-from crontick.jobs.link import Link
+from crontick.jobs.link import Trips
 from crontick.jobs.reminders import SECONDS_PER_QUERY, Reminder, as_moment
 from crontick.jobs.together import Together
 from crontick.sql import query
@@ -29,7 +29,7 @@ _PREFIX: Final = "reminder\n"
 class AskAgain:
     """One trip for all reminder jobs of a wave."""
 
-    def __init__(self, link: Link, reminders: Sequence[Reminder]) -> None:
+    def __init__(self, link: Trips, reminders: Sequence[Reminder]) -> None:
         self._link = link
         self._reminders = {reminder.name: reminder for reminder in reminders if reminder.query is not None}
         self._together: Together[tuple[str, str], datetime | None] = Together(self._ask)

@@ -5,7 +5,7 @@ import logging
 import os
 from collections.abc import Coroutine
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, Literal, Protocol
+from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
 from crontick.jobs.clock import Moment
 from crontick.jobs.enqueue import enqueue
@@ -25,6 +25,8 @@ if TYPE_CHECKING:
     from crontick.jobs.lend import Lent
 
 __all__ = ["Context", "Cut", "Services"]
+
+T = TypeVar("T")
 
 Cut = Literal["timeout", "deadline"]
 """Why the engine ended an attempt: its own time was over, or the tick's."""
@@ -53,6 +55,10 @@ class Services(Protocol):
 
     async def reserve(self, job: Job, kind: "Kind[Any]", key: str) -> tuple[str, int | None, float]:
         """A marker's state, its holder, and the seconds until that holder's lease ends."""
+        ...
+
+    def wait(self, coroutine: Coroutine[Any, Any, T], loop: asyncio.AbstractEventLoop) -> T:
+        """For sync functions: what the tick's loop answers."""
         ...
 
 
@@ -202,6 +208,10 @@ class Context:
     def reserve(self, key: str) -> Coroutine[Any, Any, tuple[str, int | None, float]]:
         """Ask for a marker on the tick's connection; one trip for all calls that wait."""
         return self._services.reserve(self.job, self.kind, key)
+
+    def wait(self, coroutine: Coroutine[Any, Any, T]) -> T:
+        """For sync functions, which block meanwhile: what the tick's loop answers."""
+        return self._services.wait(coroutine, self.loop)
 
     async def not_wanted(self) -> str | None:
         """Why this reminder must not go out any more; None for what is wanted (P23)."""

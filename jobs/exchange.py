@@ -13,7 +13,7 @@ from crontick.jobs.bounds import Bounds
 from crontick.jobs.caller import Caller
 from crontick.jobs.deployment import Deployment
 from crontick.jobs.job import Job
-from crontick.jobs.link import Link
+from crontick.jobs.link import Trips
 from crontick.jobs.opening import knowing_kinds, opening_tick
 from crontick.jobs.remind import ComingUp, Found, ask_for_items, coming_up
 from crontick.jobs.request import TickRequest
@@ -40,7 +40,7 @@ _DATA_ERRORS: Final = ("22", "23", "54", "CT")
 class Exchanges:
     """One tick's conversation with the database. Numbers are drawn here, so that a repeat is recognised (P1)."""
 
-    def __init__(self, link: Link, deployment: Deployment, bounds: Bounds, request: TickRequest) -> None:
+    def __init__(self, link: Trips, deployment: Deployment, bounds: Bounds, request: TickRequest) -> None:
         self._link = link
         self._deployment = deployment
         self._bounds = bounds

@@ -11,7 +11,7 @@ import psycopg
 from crontick.sql.connect import connect
 from crontick.sql.wire import Answer, Segment, trip
 
-__all__ = ["Link", "transient"]
+__all__ = ["Build", "Link", "Trips", "transient"]
 
 _TRIP_SECONDS: Final = 15.0
 _KEPT_TRIP_SECONDS: Final = 3.0
@@ -26,6 +26,23 @@ class Build(Protocol):
     """Makes the segments of a trip. ``repeat``: they may have happened already, and are known by their numbers (P1)."""
 
     def __call__(self, *, repeat: bool) -> Sequence[Segment]: ...
+
+
+class Trips(Protocol):
+    """What carries segments to the database, and their answers back: the tick's own link, or the caller's connection."""
+
+    @property
+    def trip_seconds(self) -> float:
+        """How long the last one took."""
+        ...
+
+    async def ask(self, build: Build, *, patience_seconds: float | None = None, ours: int = 1) -> list[Answer]:
+        """The answers, one a segment."""
+        ...
+
+    async def tell(self, segments: Sequence[Segment], *, ours: int = 1) -> list[Answer]:
+        """``ask`` for what may be said twice without harm."""
+        ...
 
 
 class Link:

@@ -1,6 +1,5 @@
 """A marker as a function meets it: reserved before the send, and settled as sent, free or in doubt after it."""
 
-import asyncio
 from types import TracebackType
 from typing import TYPE_CHECKING, Final
 
@@ -91,7 +90,7 @@ class Once:
 
     def __enter__(self) -> "Once":
         """For sync functions, which run in a thread: the question is asked on the tick's loop."""
-        return asyncio.run_coroutine_threadsafe(self.__aenter__(), self._ctx.loop).result()
+        return self._ctx.wait(self.__aenter__())
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None

@@ -3,7 +3,7 @@
 from crontick.jobs.bounds import Bounds
 from crontick.jobs.caller import Caller
 from crontick.jobs.deployment import Deployment
-from crontick.jobs.link import Link
+from crontick.jobs.link import Trips
 from crontick.jobs.request import TickRequest
 from crontick.jobs.summary import Summary, WouldRun
 from crontick.sql import query
@@ -12,7 +12,7 @@ from crontick.sql.wire import Value, statement
 __all__ = ["preview"]
 
 
-async def preview(link: Link, deployment: Deployment, request: TickRequest, bounds: Bounds, caller: Caller) -> Summary:
+async def preview(link: Trips, deployment: Deployment, request: TickRequest, bounds: Bounds, caller: Caller) -> Summary:
     """The due jobs of known kinds in the order of their claims, ``limit`` at most; writes nothing."""
     values: dict[str, Value] = {
         "known": [name for name in deployment.known if request.kinds is None or name in request.kinds],

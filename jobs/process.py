@@ -13,6 +13,7 @@ from crontick.jobs.caller import Caller
 from crontick.jobs.deployment import Deployment, load_deployment
 from crontick.jobs.exchange import Exchanges
 from crontick.jobs.keep import Keeper
+from crontick.jobs.lend import Lender
 from crontick.jobs.link import Link
 from crontick.jobs.request import TickRequest
 from crontick.jobs.services import TickServices
@@ -59,7 +60,7 @@ async def run_tick(
     )
     caller = caller or Caller(request.trigger or "process_jobs")
     link = Link(url, lambda: bounds.left, _KEEPER.take(url))
-    services = TickServices(link, deployment, bounds, url)
+    services = TickServices(link, deployment, bounds, Lender(url, settings.db_connections))
     try:
         if request.dry_run:
             from crontick.jobs.preview import preview

@@ -15,7 +15,7 @@ from crontick.jobs.outcomes import Cancelled, Dead, Failed, HandedBack, Mark, Ou
 from crontick.jobs.payload import PAYLOAD_BYTES, PayloadError, encode_json
 from crontick.jobs.redact import Redactor
 from crontick.jobs.signals import Cancel, LeaseLost, Permanent, Retry, Snooze
-from crontick.jobs.threads import Threads
+from crontick.jobs.threads import SyncSide
 
 __all__ = ["Ending", "Runner", "ended"]
 
@@ -47,11 +47,11 @@ class Ending(msgspec.Struct, frozen=True, gc=False):
 class Runner:
     """What every attempt of a tick shares: threads for sync functions, the hook around them, the redaction of texts."""
 
-    __slots__ = ("_around", "_redact", "_threads")
+    __slots__ = ("_around", "_redact", "_sync_side")
 
-    def __init__(self, around: Callable[[Context], Any] | None, threads: Threads, redact: Callable[[str], str]) -> None:
+    def __init__(self, around: Callable[[Context], Any] | None, sync_side: SyncSide, redact: Callable[[str], str]) -> None:
         self._around = around
-        self._threads = threads
+        self._sync_side = sync_side
         self._redact = redact
 
     async def run(self, ctx: Context) -> Ending:
@@ -85,7 +85,7 @@ class Runner:
         arguments = (payload, ctx) if kind.takes_context else (payload,)
         if kind.is_async:
             return await kind.function(*arguments)
-        return await self._threads.run(lambda: kind.function(*arguments))
+        return await self._sync_side.run(lambda: kind.function(*arguments))
 
     def _raised(self, ctx: Context, error: BaseException) -> Outcome:
         if ctx.completing:

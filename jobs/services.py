@@ -1,9 +1,9 @@
 """What a tick lends to its attempts: contexts, one HTTP client, connections, answers about markers."""
 
 import asyncio
-from collections.abc import Iterable, Iterator
+from collections.abc import Coroutine, Iterable, Iterator
 from datetime import UTC, datetime
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
@@ -14,10 +14,10 @@ from crontick.jobs.context import Context
 from crontick.jobs.deployment import Deployment
 from crontick.jobs.job import Job
 from crontick.jobs.kind import Kind
-from crontick.jobs.lend import Lender, Lent
-from crontick.jobs.link import Link
+from crontick.jobs.lend import Lends, Lent
+from crontick.jobs.link import Trips
 from crontick.jobs.run import Runner
-from crontick.jobs.threads import Threads
+from crontick.jobs.threads import SyncSide, Threads
 from crontick.jobs.together import Together
 from crontick.sql import query
 from crontick.sql.wire import statement
@@ -27,23 +27,27 @@ if TYPE_CHECKING:
 
 __all__ = ["TickServices"]
 
+T = TypeVar("T")
+
 
 class TickServices:
     """Made for one tick and closed with it; nothing costly is made before a function asks for it."""
 
-    def __init__(self, link: Link, deployment: Deployment, bounds: Bounds, url: str) -> None:
+    def __init__(
+        self, link: Trips, deployment: Deployment, bounds: Bounds, lender: Lends, sync_side: SyncSide | None = None
+    ) -> None:
         self.link = link
         self.settings = deployment.config
         self.patience_seconds = min(20.0, bounds.left_for_functions)
         self._deployment = deployment
         self._bounds = bounds
-        self._threads = Threads()
-        self._lender = Lender(url, deployment.settings.db_connections)
+        self._sync_side = sync_side or Threads()
+        self._lender = lender
         self._http: httpx.AsyncClient | None = None
         self._markers: Together[dict[str, Any], tuple[str, int | None, float]] = Together(self._reserve)
         self.opened_at = datetime.max.replace(tzinfo=UTC)
         self._again = AskAgain(link, deployment.reminders)
-        self.runner = Runner(deployment.around, self._threads, deployment.redact)
+        self.runner = Runner(deployment.around, self._sync_side, deployment.redact)
 
     def contexts(self, jobs: Iterable[Job]) -> Iterator[Context]:
         """A context for each job that was just claimed."""
@@ -108,9 +112,13 @@ class TickServices:
         said = {(job, key): (state, holder, seconds) for job, key, state, holder, seconds in answer.rows[0]}
         return [said[wish["job"], wish["key"]] for wish in wishes]
 
+    def wait(self, coroutine: Coroutine[Any, Any, T], loop: asyncio.AbstractEventLoop) -> T:
+        """For sync functions, where they run: what the tick's loop answers."""
+        return self._sync_side.wait(coroutine, loop)
+
     async def close(self) -> None:
         """Close what was made."""
         if self._http is not None:
             await self._http.aclose()
         await self._lender.close()
-        self._threads.close()
+        self._sync_side.close()

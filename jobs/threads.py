@@ -5,15 +5,32 @@ import contextvars
 import queue
 import threading
 import time
-from collections.abc import Callable
-from typing import Any, Final, TypeAlias
+from collections.abc import Callable, Coroutine
+from typing import Any, Final, Protocol, TypeAlias, TypeVar
 
-__all__ = ["Threads", "all_end"]
+__all__ = ["SyncSide", "Threads", "all_end"]
 
+T = TypeVar("T")
 _NAME: Final = "crontick-function"
 _MOMENT_SECONDS: Final = 0.2
 
 _Task: TypeAlias = tuple[Callable[[], Any], "asyncio.Future[Any]", asyncio.AbstractEventLoop, contextvars.Context]
+
+
+class SyncSide(Protocol):
+    """Where sync functions run, seen from the tick's loop, and how they reach back into it."""
+
+    async def run(self, function: Callable[[], Any]) -> Any:
+        """The function's value, or what it raised."""
+        ...
+
+    def wait(self, coroutine: Coroutine[Any, Any, T], loop: asyncio.AbstractEventLoop) -> T:
+        """What the loop answers, while the function that asks is blocked."""
+        ...
+
+    def close(self) -> None:
+        """No function runs any more."""
+        ...
 
 
 class Threads:
@@ -38,6 +55,10 @@ class Threads:
             raise
         self._idle.append(inbox)
         return value
+
+    def wait(self, coroutine: Coroutine[Any, Any, T], loop: asyncio.AbstractEventLoop) -> T:
+        """What the loop answers, while this thread is blocked."""
+        return asyncio.run_coroutine_threadsafe(coroutine, loop).result()
 
     def close(self) -> None:
         """Let the idle threads end."""

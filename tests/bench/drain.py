@@ -15,6 +15,7 @@ from crontick.jobs.bounds import Bounds
 from crontick.jobs.caller import Caller
 from crontick.jobs.deployment import Deployment, load_deployment
 from crontick.jobs.exchange import Exchanges
+from crontick.jobs.lend import Lender
 from crontick.jobs.link import Link
 from crontick.jobs.request import TickRequest
 from crontick.jobs.services import TickServices
@@ -74,7 +75,7 @@ async def _drain(deployment: Deployment, url: str, batch: int) -> int:
         limit=10**9, concurrency=batch, budget_seconds=_BUDGET_SECONDS, host_limit_seconds=None, stop=Stop()
     )
     link = Link(url, lambda: bounds.left)
-    services = TickServices(link, deployment, bounds, url)
+    services = TickServices(link, deployment, bounds, Lender(url, 0))
     try:
         summary = await tick(Exchanges(link, deployment, bounds, TickRequest()), services, bounds, Caller("bench"))
     finally:
