@@ -95,9 +95,7 @@ class Lender:
 
     def _refuse_none(self) -> None:
         if self._most == 0:
-            raise RuntimeError(
-                "CRONTICK_DB_CONNECTIONS is 0: functions may borrow no connection; set it to 1 or more"
-            )
+            raise RuntimeError("CRONTICK_DB_CONNECTIONS is 0: functions may borrow no connection; set it to 1 or more")
 
 
 class Lent:

@@ -25,11 +25,13 @@ _TRANSIENT: Final = frozenset({"40001", "40P01", "55P03", "57014", "25P02"})
 class Build(Protocol):
     """Makes the segments of a trip. ``repeat``: they may have happened already, and are known by their numbers (P1)."""
 
-    def __call__(self, *, repeat: bool) -> Sequence[Segment]: ...
+    def __call__(self, *, repeat: bool) -> Sequence[Segment]:
+        """They are built anew for each try."""
+        ...
 
 
 class Trips(Protocol):
-    """What carries segments to the database, and their answers back: the tick's own link, or the caller's connection."""
+    """What carries segments to the database, and their answers back: a link, or the caller's connection."""
 
     @property
     def trip_seconds(self) -> float:

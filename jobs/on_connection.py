@@ -1,5 +1,6 @@
 """Run a statement on somebody else's connection, in the transaction that is open there."""
 
+import inspect
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, Final, TypeAlias, TypeVar
 
@@ -8,7 +9,7 @@ from psycopg.rows import tuple_row
 
 from crontick.sql import Query
 
-__all__ = ["execute", "library_name"]
+__all__ = ["execute", "is_async", "library_name"]
 
 T = TypeVar("T")
 Values: TypeAlias = Mapping[str, Any]
@@ -22,9 +23,18 @@ def execute(conn: Any, statement: Query, values: Values, read: Read[Any]) -> Any
     A connection is known by the names of its classes: no library is imported for it. Raises ``TypeError`` for all that
     is not a connection, or not one to PostgreSQL.
     """
+    return _way(conn)(conn, statement, values, read)
+
+
+def is_async(conn: Any) -> bool:
+    """Whether what ``execute`` returns is to be awaited. Raises as it does."""
+    return inspect.iscoroutinefunction(_way(conn))
+
+
+def _way(conn: Any) -> Callable[..., Any]:
     for cls in type(conn).__mro__:
         if way := _WAYS.get(library_name(cls)):
-            return way(conn, statement, values, read)
+            return way
     from crontick.jobs.not_a_connection import refusal
 
     raise TypeError(refusal(conn))
@@ -37,24 +47,26 @@ def library_name(cls: type) -> str:
 
 def _on_psycopg(conn: psycopg.Connection[Any], statement: Query, values: Values, read: Read[T]) -> T:
     _refuse_left(conn, closed=conn.closed and not conn.broken)
-    return read(conn.cursor(row_factory=tuple_row).execute(statement.text.encode(), values).fetchall())
+    cursor = conn.cursor(row_factory=tuple_row).execute(statement.text.encode(), values)
+    return read(cursor.fetchall() if cursor.description else ())
 
 
 async def _on_async_psycopg(conn: psycopg.AsyncConnection[Any], statement: Query, values: Values, read: Read[T]) -> T:
     _refuse_left(conn, closed=conn.closed and not conn.broken)
     cursor = await conn.cursor(row_factory=tuple_row).execute(statement.text.encode(), values)
-    return read(await cursor.fetchall())
+    return read(await cursor.fetchall() if cursor.description else ())
 
 
 def _on_sqlalchemy(conn: Any, statement: Query, values: Values, read: Read[T]) -> T:
     _refuse_left(conn, closed=conn.closed)
-    return read(conn.exec_driver_sql(*_for_driver(conn.dialect, statement, values)).fetchall())
+    result = conn.exec_driver_sql(*_for_driver(conn.dialect, statement, values))
+    return read(result.fetchall() if result.returns_rows else ())
 
 
 async def _on_async_sqlalchemy(conn: Any, statement: Query, values: Values, read: Read[T]) -> T:
     _refuse_left(conn, closed=conn.closed)
     result = await conn.exec_driver_sql(*_for_driver(conn.dialect, statement, values))
-    return read(result.fetchall())
+    return read(result.fetchall() if result.returns_rows else ())
 
 
 def _on_session(session: Any, statement: Query, values: Values, read: Read[T]) -> T:
@@ -70,7 +82,7 @@ def _on_django(conn: Any, statement: Query, values: Values, read: Read[T]) -> T:
         raise TypeError(f'this Django connection speaks {conn.vendor}: pass connections["…"] of the PostgreSQL')
     with conn.cursor() as cursor:
         cursor.execute(statement.text, values)
-        return read(cursor.fetchall())
+        return read(cursor.fetchall() if cursor.description else ())
 
 
 async def _on_asyncpg(conn: Any, statement: Query, values: Values, read: Read[T]) -> T:

@@ -9,7 +9,7 @@ import msgspec
 
 from crontick.jobs.sections import ReminderSettings
 
-__all__ = ["ITEMS_PER_TICK", "SECONDS_PER_QUERY", "Item", "Reminder", "reminder"]
+__all__ = ["ITEMS_PER_TICK", "SECONDS_PER_QUERY", "Item", "Reminder", "outside_literals", "reminder"]
 
 ITEMS_PER_TICK: Final = 100
 SECONDS_PER_QUERY: Final = 2.0
@@ -76,11 +76,16 @@ class Reminder(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         """
         if self.query is None:
             raise ValueError(f"reminder {self.name} has no query, it is a generator")
-        parts, end = [], 0
-        for literal in _LITERAL.finditer(self.query):
-            parts += [_numbered(self.query[end : literal.start()]), literal[0]]
-            end = literal.end()
-        return "".join([*parts, _numbered(self.query[end:])]).rstrip().rstrip(";")
+        return outside_literals(self.query, _numbered).rstrip().rstrip(";")
+
+
+def outside_literals(text: str, change: Callable[[str], str]) -> str:
+    """A statement with its parts changed that are code: literals, quoted names and comments are left as they are."""
+    parts, end = [], 0
+    for literal in _LITERAL.finditer(text):
+        parts += [change(text[end : literal.start()]), literal[0]]
+        end = literal.end()
+    return "".join([*parts, change(text[end:])])
 
 
 def _numbered(text: str) -> str:

@@ -49,7 +49,9 @@ class Runner:
 
     __slots__ = ("_around", "_redact", "_sync_side")
 
-    def __init__(self, around: Callable[[Context], Any] | None, sync_side: SyncSide, redact: Callable[[str], str]) -> None:
+    def __init__(
+        self, around: Callable[[Context], Any] | None, sync_side: SyncSide, redact: Callable[[str], str]
+    ) -> None:
         self._around = around
         self._sync_side = sync_side
         self._redact = redact

@@ -1,0 +1,63 @@
+"""What stands around an attempt in a test: a savepoint, so that an error of the database stays with its attempt."""
+
+import logging
+from collections.abc import AsyncIterator, Callable
+from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from typing import Any, Final
+
+from crontick.jobs.context import Context
+from crontick.jobs.signals import Signal
+from crontick.jobs.testing.borrowed import BorrowedLink, roll_back_to
+from crontick.jobs.testing.place import Place
+from crontick.jobs.testing.say import as_psycopg, say
+
+__all__ = ["Around", "around_attempts"]
+
+Around = Callable[[Context], AbstractAsyncContextManager[Any]]
+_IN_ATTEMPT: Final = "crontick_attempt"
+_LOG: Final = logging.getLogger("crontick.testing")
+
+
+def around_attempts(conn: Any, place: Place, link: BorrowedLink, inner: Around | None) -> Around:
+    """The deployment's own hook, within it."""
+
+    @asynccontextmanager
+    async def around(ctx: Context) -> AsyncIterator[None]:
+        async with link.turn:
+            await place.speak(say(conn, f"savepoint {_IN_ATTEMPT}"))
+            try:
+                async with logged(ctx, inner):
+                    yield
+            finally:
+                await place.speak(_left(conn))
+
+    return around
+
+
+@asynccontextmanager
+async def logged(ctx: Context, inner: Around | None) -> AsyncIterator[None]:
+    """The summary names the class of an error only; who runs the tests wants its traceback, which pytest then shows."""
+    try:
+        async with nullcontext() if inner is None else inner(ctx):
+            yield
+    except Signal:
+        raise
+    except Exception:
+        _LOG.exception("job %s, kind %s, attempt %s", ctx.job.id, ctx.kind.name, ctx.attempt)
+        raise
+
+
+async def _left(conn: Any) -> None:
+    """What the function did stays, unless an error of the database has left the transaction unusable."""
+    try:
+        await say(conn, f"release savepoint {_IN_ATTEMPT}")
+    except Exception as error:  # noqa: BLE001 (each driver has its own)
+        _refused(error)
+        await roll_back_to(conn, _IN_ATTEMPT)
+        await say(conn, f"release savepoint {_IN_ATTEMPT}")
+
+
+def _refused(error: Exception) -> None:
+    """Raises what is not the refusal of a broken transaction: the database's own, or Django's before it asks."""
+    if type(error).__name__ != "TransactionManagementError":
+        as_psycopg(error)

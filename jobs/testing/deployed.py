@@ -1,0 +1,42 @@
+"""Which kinds and reminders a test runs."""
+
+import os
+from collections.abc import Iterable
+from dataclasses import replace
+from typing import Any
+
+import msgspec
+
+from crontick.jobs.deployment import Deployment, load_deployment
+from crontick.jobs.environ import Environ
+from crontick.jobs.kind import Kind
+from crontick.jobs.reminders import Reminder
+from crontick.jobs.settings import DEFAULT_CONFIG, Settings, SettingsError
+
+__all__ = ["deployed"]
+
+
+def deployed(
+    environment: str,
+    kinds: Iterable[Kind[Any]] | None = None,
+    reminders: Iterable[Reminder] = (),
+    deployment: Deployment | None = None,
+) -> Deployment:
+    """What was passed; else what the modules and the file of this process have. No other setting counts."""
+    if deployment is None:
+        said = {} if kinds is not None else _said(Environ(os.environ))
+        settings = Settings(environment=environment, max_parallel_ticks=100, **said)
+        return load_deployment(settings, kinds=kinds or (), reminders=reminders)
+    settings = replace(deployment.settings, environment=environment, max_parallel_ticks=100, paused=False)
+    return msgspec.structs.replace(deployment, settings=settings)
+
+
+def _said(read: Environ) -> dict[str, Any]:
+    said = {
+        "modules": read.modules("CRONTICK_MODULES"),
+        "around": read.matching("CRONTICK_AROUND", r"[\w.]+:[\w.]+", "module:name") or None,
+        "config_path": read.file("CRONTICK_CONFIG", DEFAULT_CONFIG),
+    }
+    if read.sentences:
+        raise SettingsError(read.sentences)
+    return said

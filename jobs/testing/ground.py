@@ -1,0 +1,51 @@
+"""What a test stands on: an open transaction in a database that has crontick's schema, and is not production's."""
+
+import inspect
+from typing import Any, Final
+
+from crontick.jobs.testing.borrowed import roll_back_to
+from crontick.jobs.testing.say import as_psycopg, ask, say
+
+__all__ = ["NO_TRANSACTION", "begin"]
+
+NO_TRANSACTION: Final = (
+    "no transaction is open on this connection, and the test's ends with its transaction: turn autocommit off, or begin"
+    " one, and roll it back after the test"
+)
+_MISSING_SCHEMA: Final = frozenset({"3F000", "42P01"})
+_NOT_IN_TRANSACTION: Final = "25P01"
+
+
+async def begin(conn: Any, savepoint: str) -> str:
+    """Make a savepoint, after what a session has not yet sent; the database's environment. Raises ``RuntimeError``."""
+    if callable(flush := getattr(conn, "flush", None)):
+        sent = flush()
+        if inspect.isawaitable(sent):
+            await sent
+    try:
+        await say(conn, f"savepoint {savepoint}")
+    except Exception as error:
+        if as_psycopg(error).sqlstate != _NOT_IN_TRANSACTION:
+            raise
+        raise RuntimeError(NO_TRANSACTION) from None
+    try:
+        return await _environment(conn)
+    except BaseException:
+        await roll_back_to(conn, savepoint)
+        await say(conn, f"release savepoint {savepoint}")
+        raise
+
+
+async def _environment(conn: Any) -> str:
+    try:
+        [(environment, *_)] = await ask(conn, "read_installation")
+    except Exception as error:
+        if as_psycopg(error).sqlstate not in _MISSING_SCHEMA:
+            raise
+        raise RuntimeError(
+            "this database has no schema crontick: take that of the fixture crontick_database, or run"
+            " `CRONTICK_ENVIRONMENT=test crontick migrate --test-clock`"
+        ) from None
+    if environment == "production":
+        raise RuntimeError('the environment of this database is "production", and its jobs would run: take another')
+    return str(environment)
