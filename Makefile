@@ -6,7 +6,7 @@ WORKERS ?= 2
 TESTS ?= tests
 
 # A strict editable install links the files that exist when it is made: another list of files, another stamp.
-FILES := $(shell find handler jobs sql -name '*.py' -o -name '*.sql' -o -name py.typed | LC_ALL=C sort | cat - pyproject.toml | cksum | cut -d ' ' -f 1)
+FILES := $(shell find handler jobs sql -name '*.py' -o -name '*.sql' -o -name '*.template' -o -name py.typed | LC_ALL=C sort | cat - pyproject.toml | cksum | cut -d ' ' -f 1)
 INSTALLED := $(VENV)/installed-$(FILES)
 
 .PHONY: help demo test check lock bench package clean

@@ -9,6 +9,7 @@ from crontick.handler.cli import (
     dev,
     doubts,
     enqueue,
+    init,
     jobs,
     migrate,
     pauses,
@@ -29,6 +30,7 @@ app = typer.Typer(
 
 app.command("demo")(demo.demo)
 app.command("dev")(dev.dev)
+app.command("init")(init.init)
 app.command("migrate")(migrate.migrate)
 app.command("check")(check.check)
 app.command("tick")(tick.tick)

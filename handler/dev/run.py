@@ -28,7 +28,14 @@ from crontick.jobs.stop import Stop
 
 LOOK_SECONDS: Final = 0.25
 _NO_MODULES: Final = "no CRONTICK_MODULES, and no background.py here: only the kinds that ship are known"
-_SHELL: Final = ("CRONTICK_DATABASE_URL", "CRONTICK_ENVIRONMENT", "CRONTICK_MODULES", "CRONTICK_CONFIG", "SMTP_URL")
+_SHELL: Final = (
+    "CRON_SECRET",
+    "CRONTICK_DATABASE_URL",
+    "CRONTICK_ENVIRONMENT",
+    "CRONTICK_MODULES",
+    "CRONTICK_CONFIG",
+    "SMTP_URL",
+)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -1,6 +1,7 @@
 """``crontick dev`` as a process, and what it tells."""
 
 import json
+import shlex
 import signal
 import subprocess
 import sys
@@ -78,9 +79,13 @@ class Developing:
 
     def command(self, *arguments: str) -> str:
         """What a command answers in another terminal that sourced ``.crontick/env``."""
-        crontick = [sys.executable, "-c", COMMAND, ".", *arguments]
-        shell = ["sh", "-c", '. .crontick/env && exec "$@"', "sh", *crontick]
-        return subprocess.run(shell, check=True, capture_output=True, text=True, cwd=self.project).stdout
+        return self.shell(f"crontick {shlex.join(arguments)}")
+
+    def shell(self, command: str) -> str:
+        """What a line that begins with ``crontick`` answers there, typed as it is."""
+        alias = f'crontick() {{ "{sys.executable}" -c "{COMMAND}" . "$@"; }}'
+        line = f"{alias}; . .crontick/env && {command}"
+        return subprocess.run(["sh", "-c", line], check=True, capture_output=True, text=True, cwd=self.project).stdout
 
     def end(self, number: int = signal.SIGTERM) -> int:
         """Its exit status after that signal, when nothing that it started runs any more."""

@@ -28,9 +28,10 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> zipfile.ZipFile:
     return zipfile.ZipFile(path)
 
 
-def test_it_has_every_python_and_sql_file_and_says_that_it_is_typed(wheel: zipfile.ZipFile) -> None:
+def test_it_has_every_python_sql_and_template_file_and_says_that_it_is_typed(wheel: zipfile.ZipFile) -> None:
     packed = {name for name in wheel.namelist() if ".dist-info/" not in name}
-    sources = {path for folder in FOLDERS for path in (ROOT / folder).rglob("*") if path.suffix in {".py", ".sql"}}
+    endings = {".py", ".sql", ".template"}
+    sources = {path for folder in FOLDERS for path in (ROOT / folder).rglob("*") if path.suffix in endings}
     expected = {f"crontick/{path.relative_to(ROOT)}" for path in sources}
     assert packed == expected | {f"crontick/{folder}/py.typed" for folder in FOLDERS}
 
@@ -40,3 +41,13 @@ def test_its_metadata_name_the_licence_and_the_pythons(wheel: zipfile.ZipFile) -
     metadata = Parser().parsestr(wheel.read(name).decode())
     assert (metadata["License-Expression"], metadata["Requires-Python"]) == ("Apache-2.0", ">=3.11")
     assert any(name.endswith("licenses/LICENSE") for name in wheel.namelist())
+
+
+def test_the_workflow_that_it_writes_is_the_one_that_ships(wheel: zipfile.ZipFile) -> None:
+    for name, source in (
+        ("cron-tick.yml", "workflows/cron-tick.yml"),
+        ("action.yml", "actions/tick/action.yml"),
+        ("tick.py", "actions/tick/tick.py"),
+    ):
+        packed = wheel.read(f"crontick/handler/init/github/{name}.template")
+        assert packed == (ROOT / ".github" / source).read_bytes()
