@@ -11,21 +11,20 @@ from crontick.handler.events import Batch, Direct, Http, Migrate, recognised
 from crontick.handler.logs import log
 from crontick.handler.own_loop import OwnLoop
 from crontick.handler.retiring import end, last_answer
-from crontick.jobs import texts, threads
+from crontick.jobs import threads
 from crontick.jobs.caller import Caller
 from crontick.jobs.config_error import ConfigError
 from crontick.jobs.deployment import Deployment, DeploymentError, load_deployment
 from crontick.jobs.process import run_tick
 from crontick.jobs.redact import Redactor
 from crontick.jobs.request import TickRequest
-from crontick.jobs.settings import SECRETS, Settings, SettingsError
+from crontick.jobs.settings import Settings, SettingsError
 from crontick.jobs.stop import Stop
 from crontick.jobs.summary import Summary
 from crontick.jobs.unavailable import Unavailable
 
 PATIENCE_SECONDS: Final = 7.5
 """How long past its deadline a loop may be blocked; the platform's own limit may come sooner."""
-UNIMPORTABLE: Final = "a module of CRONTICK_MODULES cannot be imported"
 
 
 class TickFailed(Exception):
@@ -147,16 +146,16 @@ class LambdaDoor:
     def _load(self) -> Deployment:
         """The deployment, loaded once. Raises ``TickFailed`` with every sentence about what is wrong with it."""
         if self._deployment is None:
-            logs.configure(Redactor(_secrets(self._environ)), for_lambda=True)
+            redact = Redactor(())
             try:
-                self._deployment = load_deployment(Settings.from_environ(self._environ))
+                settings = Settings.from_environ(self._environ)
+                redact = Redactor(settings.secrets)
+                self._deployment = load_deployment(settings)
+                redact = self._deployment.redact
             except (SettingsError, ConfigError, DeploymentError) as error:
-                raise TickFailed(str(error)) from None
-            except (Exception, SystemExit) as error:  # noqa: BLE001 (a user's module may raise anything)
-                log.exception(UNIMPORTABLE)
-                said = Redactor(_secrets(self._environ))(texts.describe(error))
-                raise TickFailed(f"{UNIMPORTABLE}: {said}") from None
-            logs.configure(self._deployment.redact, for_lambda=True)
+                raise TickFailed(redact(str(error))) from None
+            finally:
+                logs.configure(redact, for_lambda=True)
         return self._deployment
 
 
@@ -169,9 +168,3 @@ def _fault(error: Exception) -> NoReturn:
     raise TickFailed(
         f"{type(error).__name__}, a fault of crontick: its log has the traceback; jobs that ran are retried"
     ) from None
-
-
-def _secrets(environ: Mapping[str, str]) -> list[str]:
-    """What the environment holds before anybody could read it."""
-    names = (*SECRETS, "CRONTICK_DATABASE_URL", "DATABASE_URL", "CRONTICK_MIGRATE_URL")
-    return [value for name in names if (value := environ.get(name))]

@@ -90,6 +90,11 @@ async def late(payload: dict[str, Any], ctx: Context) -> None:
     signal.pthread_sigmask(signal.SIG_BLOCK, {GO_ON})
     say("in", ctx)
     signal.sigwait({GO_ON})
+    await try_doors(ctx)
+
+
+async def try_doors(ctx: Context) -> None:
+    """Try every door of a context, and say which of them are shut."""
     doors: dict[str, Callable[[], Any]] = {
         "once": lambda: ctx.once("k").__aenter__(),
         "http": lambda: ctx.http,

@@ -1,11 +1,15 @@
 """Kinds that do to a Lambda process what some functions do."""
 
 import asyncio
+import os
 import threading
 from collections.abc import Awaitable
 from typing import Any
 
+import psycopg
+
 from crontick.jobs import Context, kind
+from tests.faults.doomed import stop, try_doors
 
 LEFT: list[Awaitable[None]] = []
 
@@ -42,3 +46,18 @@ async def swallows(payload: dict[str, Any], ctx: Context) -> None:
             await asyncio.sleep(600)
         except asyncio.CancelledError:
             continue
+
+
+@kind("drops_its_database", timeout=0.5)
+def drops_its_database(payload: dict[str, Any]) -> None:
+    """Takes the schema's way in away from the tick that runs it, and keeps its thread."""
+    with psycopg.connect(os.environ["CRONTICK_DATABASE_URL"], autocommit=True) as conn:
+        conn.execute("alter schema crontick rename to gone")
+    threading.Event().wait()
+
+
+@kind("tries_doors", timeout=60, needs=0)
+async def tries_doors(payload: dict[str, Any], ctx: Context) -> None:
+    """Waits until told to go on; then the doors of a lease that is over are shut."""
+    await stop("in", ctx)
+    await try_doors(ctx)

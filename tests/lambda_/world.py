@@ -21,9 +21,9 @@ class World:
     api: RuntimeApi
     processes: Processes
 
-    def start(self, handler: str = HANDLER, **settings: str) -> Child:
-        """A fresh process, which asks for its first invocation; a setting that is empty is not set."""
-        env = {
+    def environ(self, **settings: str) -> dict[str, str]:
+        """The function's variables; a setting that is empty is not set."""
+        return {
             "AWS_LAMBDA_RUNTIME_API": self.api.address,
             "AWS_LAMBDA_FUNCTION_NAME": "crontick",
             "CRONTICK_DATABASE_URL": self.url,
@@ -32,7 +32,10 @@ class World:
             "CRON_SECRET": TOKEN,
             **settings,
         }
-        return self.processes.run("-m", "awslambdaric", handler, env=env)
+
+    def start(self, handler: str = HANDLER, **settings: str) -> Child:
+        """A fresh process, which asks for its first invocation."""
+        return self.processes.run("-m", "awslambdaric", handler, env=self.environ(**settings))
 
     def invoke(self, event: Any, *, seconds_left: float = 30) -> Posted:
         return self.api.invoke(event, seconds_left=seconds_left)

@@ -2,6 +2,8 @@
 
 import json
 import queue
+import socket
+import sys
 import threading
 import time
 from collections.abc import Iterator
@@ -70,9 +72,14 @@ class RuntimeApi:
         self.send(event, seconds_left=seconds_left, request_id=request_id)
         return self.posted()
 
-    def next_invocation(self) -> tuple[str, bytes, float] | None:
+    def next_invocation(self, client: socket.socket) -> tuple[str, bytes, float] | None:
+        """Once there is one; None when the client has gone meanwhile."""
         self.asked += 1
-        return self._invocations.get()
+        found = self._invocations.get()
+        if found is not None and _gone(client):
+            self._invocations.put(found)  # for the process that comes after it
+            return None
+        return found
 
     def keep(self, path: str, body: bytes) -> None:
         decoded = json.loads(body)
@@ -87,6 +94,24 @@ class RuntimeApi:
             self._invocations.put(None)
 
 
+def _gone(client: socket.socket) -> bool:
+    try:
+        return client.recv(1, socket.MSG_PEEK | socket.MSG_DONTWAIT) == b""
+    except BlockingIOError:
+        return False
+    except OSError:
+        return True
+
+
+class _Server(ThreadingHTTPServer):
+    daemon_threads = True
+
+    def handle_error(self, request: Any, client_address: Any) -> None:
+        """A process that was killed has reset its connection, which is no error of this server."""
+        if not isinstance(sys.exception(), ConnectionError):
+            super().handle_error(request, client_address)
+
+
 @contextmanager
 def runtime_api() -> Iterator[RuntimeApi]:
     api = RuntimeApi()
@@ -95,7 +120,7 @@ def runtime_api() -> Iterator[RuntimeApi]:
         protocol_version = "HTTP/1.1"
 
         def do_GET(self) -> None:
-            found = api.next_invocation()
+            found = api.next_invocation(self.connection)
             if found is None:
                 self.close_connection = True
                 return
@@ -123,8 +148,7 @@ def runtime_api() -> Iterator[RuntimeApi]:
         def log_message(self, *_: Any) -> None:
             pass
 
-    server = ThreadingHTTPServer(("127.0.0.1", 0), Door)
-    server.daemon_threads = True
+    server = _Server(("127.0.0.1", 0), Door)
     api.address = f"127.0.0.1:{server.server_port}"
     thread = threading.Thread(target=server.serve_forever, kwargs={"poll_interval": 0.05})
     thread.start()

@@ -1,0 +1,13 @@
+"""A deployment whose engine has a fault, in words that quote a password."""
+
+import os
+from typing import Any
+
+from crontick.jobs import process
+
+
+async def tick(*_: Any) -> None:
+    raise RuntimeError(f"a fault near {os.environ['CRONTICK_DATABASE_URL']}")
+
+
+vars(process)["tick"] = tick
