@@ -136,7 +136,7 @@ async def test_below_a_mount_the_paths_are_those_of_the_inner_app(settings: pyte
         assert (await http.post("/cron/tick")).text == "Not Found"
 
 
-def wsgi(environ: dict[str, Any], start_response: Any) -> list[bytes]:
+def wsgi(environ: dict[str, Any], _start_response: Any) -> list[bytes]:
     raise AssertionError("called by nobody")
 
 
