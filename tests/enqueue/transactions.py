@@ -170,16 +170,22 @@ def use_django(url: str) -> None:
 @contextmanager
 def _django(url: str, alias: str, conn: Any) -> Iterator[Transaction]:
     use_django(url)
-    block = transaction.atomic(alias)
-    block.__enter__()
 
-    def end(*, roll_back: bool) -> None:
-        if roll_back:
-            transaction.set_rollback(True, alias)  # noqa: FBT003 (Django's own)
-        block.__exit__(None, None, None)
+    def begin() -> Callable[..., None]:
+        block = transaction.atomic(alias)
+        block.__enter__()
+
+        def end(*, roll_back: bool) -> None:
+            if roll_back:
+                transaction.set_rollback(True, alias)  # noqa: FBT003 (Django's own)
+            block.__exit__(None, None, None)
+
+        return end
+
+    end = begin()
 
     def savepoint() -> Callable[[], Any]:
-        return partial(transaction.savepoint_rollback, transaction.savepoint(alias), alias)
+        return partial(begin(), roll_back=True)
 
     def run(text: str) -> Any:
         with connections[alias].cursor() as cursor:
