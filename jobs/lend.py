@@ -6,8 +6,8 @@ from typing import Any, Protocol
 
 import psycopg
 
+from crontick.jobs.connect import connect
 from crontick.jobs.context import Context
-from crontick.sql.connect import connect
 
 __all__ = ["Lender", "Lends", "Lent"]
 

@@ -8,7 +8,7 @@ from typing import Any, Final, Protocol
 
 import psycopg
 
-from crontick.sql.connect import connect
+from crontick.jobs.connect import connect
 from crontick.sql.wire import Answer, Segment, trip
 
 __all__ = ["Build", "Link", "Trips", "transient"]

@@ -4,11 +4,11 @@ from typing import Final
 
 import psycopg
 
+from crontick.jobs.connect import connect
 from crontick.jobs.deployment import Deployment
 from crontick.jobs.process import unavailable
 from crontick.jobs.unavailable import Unavailable
 from crontick.sql import SCHEMA, query
-from crontick.sql.connect import connect
 
 __all__ = ["check_ready"]
 

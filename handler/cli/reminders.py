@@ -11,11 +11,11 @@ import typer
 from crontick.handler.cli.database import naming, settings
 from crontick.handler.cli.options import Json
 from crontick.handler.cli.screen import Row, complain, readable, say_json, table
+from crontick.jobs.connect import connect
 from crontick.jobs.deployment import load_deployment
 from crontick.jobs.payload import encode_json
 from crontick.jobs.remind import ask_for_items
 from crontick.jobs.reminders import Item, Reminder, as_moment
-from crontick.sql.connect import connect
 from crontick.sql.wire import trip
 
 app: Final = typer.Typer(help="What comes up, and whom it concerns.", no_args_is_help=True)
