@@ -17,7 +17,7 @@ from crontick.jobs.networks import is_private, is_public
 from crontick.jobs.outbound import Refused
 from crontick.jobs.resolve import Resolver
 
-__all__ = ["Dial", "Door", "certificates"]
+__all__ = ["Dial", "certificates", "check"]
 
 PORTS: Final = frozenset({80, 443, 8443})
 _ADDRESSES_TRIED: Final = 4
@@ -88,28 +88,6 @@ class Dial(httpcore.AsyncNetworkBackend):
             with suppress(httpcore.ConnectError, httpcore.ConnectTimeout):
                 return await self._inner.connect_tcp(address, port, share, **options)
         return await self._inner.connect_tcp(tried[-1], port, share, **options)
-
-
-class Door(httpx.AsyncHTTPTransport):
-    """Refuses URLs that two parsers could read in two ways, and gives answers as they came: nothing is decompressed."""
-
-    def __init__(self, dial: Dial, tls: ssl.SSLContext) -> None:
-        super().__init__(verify=tls, trust_env=False)
-        self._pool = httpcore.AsyncConnectionPool(
-            ssl_context=tls,
-            max_connections=20,
-            max_keepalive_connections=20,
-            keepalive_expiry=5.0,
-            network_backend=dial,
-        )
-
-    async def handle_async_request(self, request: httpx.Request) -> httpx.Response:
-        """The answer; ``Refused`` for a URL that is not plainly one of http or https."""
-        check(request.url)
-        response = await super().handle_async_request(request)
-        if "content-encoding" in response.headers:
-            del response.headers["content-encoding"]
-        return response
 
 
 def check(url: httpx.URL) -> None:

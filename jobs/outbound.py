@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 __all__ = ["Answer", "NotConnected", "Refused", "Unanswered", "client", "retry_after_seconds", "send"]
 
 ANSWER_BYTES: Final = 16384
+CONNECT_SECONDS: Final = 5.0
 LONGEST_RETRY_AFTER: Final = 86400.0
 _TWO_READINGS: Final = re.compile(r"[\\\s\x00-\x1f\x7f]")
 """Characters after which two parsers see two hosts in one URL."""
@@ -69,14 +70,15 @@ def client(
     import httpcore
     import httpx
 
-    from crontick.jobs.dial import Dial, Door, certificates
+    from crontick.jobs.dial import Dial, certificates
+    from crontick.jobs.door import Door
 
     dial = Dial(settings, resolver=resolver or resolve, operator=operator, inner=network or httpcore.AnyIOBackend())
     return httpx.AsyncClient(
         transport=Door(dial, tls or certificates()),
         cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
         headers={"accept-encoding": "identity", "user-agent": "crontick"},
-        timeout=httpx.Timeout(10.0, connect=5.0),
+        timeout=httpx.Timeout(10.0, connect=CONNECT_SECONDS),
         follow_redirects=False,
         trust_env=False,
     )
@@ -103,7 +105,14 @@ async def send(
     host, answer = "", None
     try:
         async with asyncio.timeout(seconds):
-            request = door.build_request("POST", url, content=content, headers=headers, extensions={"trace": trace})
+            request = door.build_request(
+                "POST",
+                url,
+                content=content,
+                headers=headers,
+                timeout=(CONNECT_SECONDS, seconds, seconds, seconds),
+                extensions={"trace": trace},
+            )
             host = request.url.host
             response = await door.send(request, stream=True)
             answer = Answer(response.status_code, response.headers, b"")

@@ -14,7 +14,9 @@ import httpx
 import pytest
 import trustme
 
+from crontick.jobs.door import LONGEST_SECONDS, TooLong, total_seconds
 from crontick.jobs.kinds.settings import HttpSettings
+from crontick.jobs.once import nothing_was_sent
 from crontick.jobs.outbound import NotConnected, Unanswered, client, retry_after_seconds, send
 from crontick.jobs.resolve import resolve
 from tests.kinds.cases import cases
@@ -43,10 +45,7 @@ async def test_a_compressed_answer_is_not_unpacked() -> None:
     async with receiver() as made:
         made.answers = [status(200, (("Content-Encoding", "gzip"),), packed)]
         answer = await post(made)
-        async with client(ALLOW) as door:
-            plain = await door.get(f"http://127.0.0.1:{made.port}/")
     assert answer.body == packed[:16384]
-    assert plain.content == packed
     assert made.requests[0].header("accept-encoding") == "identity"
 
 
@@ -95,6 +94,65 @@ async def test_a_dripping_body_does_not_hold_it_and_the_status_counts() -> None:
         began = time.monotonic()
         assert (await post(made, seconds=0.3)).status == 200
     assert time.monotonic() - began < 2
+
+
+async def get(made: Receiver, *, seconds: float = 5) -> httpx.Response:
+    """As a function does with ``ctx.http``."""
+    async with client(ALLOW) as door:
+        return await door.get(f"http://127.0.0.1:{made.port}/", timeout=seconds)
+
+
+@pytest.mark.parametrize(("size", "whole"), [(0, True), (16384, True), (16385, False), (5_000_000, False)])
+async def test_what_a_function_fetches_itself_has_16_kib_at_most(size: int, whole: bool) -> None:  # noqa: FBT001 (a table)
+    async with receiver() as made:
+        made.answers = [status(200, (), b"x" * size)]
+        if whole:
+            assert (await get(made)).content == b"x" * size
+        else:
+            with pytest.raises(TooLong, match=r"the answer of 127\.0\.0\.1 is longer than 16384 bytes"):
+                await get(made)
+
+
+async def test_an_endless_one_is_left_after_its_beginning() -> None:
+    read = 0
+
+    async def read_on(response: httpx.Response) -> None:
+        nonlocal read
+        async for piece in response.aiter_bytes():
+            read += len(piece)
+
+    async with receiver() as made:
+        made.answers = [flood]
+        async with client(ALLOW) as door, door.stream("GET", f"http://127.0.0.1:{made.port}/") as response:
+            with pytest.raises(TooLong):
+                await read_on(response)
+    assert read == 16384
+
+
+@pytest.mark.parametrize("answering", [drip, drip_head, silence])
+async def test_what_a_function_fetches_itself_ends_in_time_however_it_drips(answering: Any) -> None:
+    async with receiver() as made:
+        made.answers = [answering]
+        began = time.monotonic()
+        with pytest.raises(httpx.ReadTimeout):
+            await get(made, seconds=0.2)
+    assert time.monotonic() - began < 2
+
+
+async def test_a_total_time_that_is_over_before_anything_was_written_is_known_to_have_sent_nothing() -> None:
+    async def late(_host: str, _port: int) -> list[str]:
+        await asyncio.Event().wait()
+        return []
+
+    async with client(ALLOW, resolver=late) as door:
+        with pytest.raises(httpx.ConnectTimeout) as raised:
+            await door.get("https://crm.internal/", timeout=httpx.Timeout(0.2, connect=None))
+    assert nothing_was_sent(raised.value)
+
+
+async def test_without_a_time_out_of_its_own_a_request_has_a_bound_yet() -> None:
+    request = httpx.Request("GET", "http://127.0.0.1/", extensions={"timeout": httpx.Timeout(None).as_dict()})
+    assert total_seconds(request) == LONGEST_SECONDS
 
 
 @pytest.mark.parametrize(
