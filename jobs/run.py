@@ -79,6 +79,8 @@ class Runner:
         except asyncio.CancelledError:
             outcome = self._cut(ctx, runs_on=not ctx.kind.is_async)
         except (Exception, SystemExit) as error:  # noqa: BLE001 (whatever a function raises is its own job's affair)
+            if isinstance(error, MemoryError):
+                error.__traceback__ = None  # its frames hold what filled the memory, and the next lines need some
             outcome = self._raised(ctx, error)
         return ended(ctx, outcome)
 

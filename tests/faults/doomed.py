@@ -1,6 +1,7 @@
 """Kinds that say what they are doing, and a process that runs one tick of them, to be killed at any of it."""
 
 import asyncio
+import ctypes
 import os
 import signal
 import sys
@@ -54,6 +55,8 @@ async def poison(payload: dict[str, Any], ctx: Context) -> None:
     say("in", ctx)
     if not ON_TRIAL:
         raise AssertionError("poison ran in the test's own process")
+    if payload.get("how") == "segmentation fault":
+        ctypes.string_at(0)
     os._exit(137)
 
 
@@ -124,6 +127,14 @@ async def eat(payload: dict[str, Any], ctx: Context) -> None:
     EATEN.append(b"x" * (payload["megabytes"] * 2**20))
 
 
+@kind("gorge", timeout=60, needs=0, max_attempts=2, backoff=[1])
+async def gorge(payload: dict[str, Any]) -> None:
+    """Takes memory without end, in pieces of so many bytes."""
+    taken = []
+    while True:
+        taken.append(bytes(payload["bytes"]))
+
+
 EATEN: list[bytes] = []
 
 
@@ -134,7 +145,7 @@ async def hesitate(ctx: Context) -> AsyncIterator[None]:
     yield
 
 
-KINDS = (note, wait, poison, mail, pay, late, block, eat)
+KINDS = (note, wait, poison, mail, pay, late, block, eat, gorge)
 
 
 def main() -> None:

@@ -44,6 +44,28 @@ async def test_a_function_that_asks_for_too_much_memory_fails_alone(world: World
     assert "MemoryError" in await world.value("select last_error from crontick.jobs where id = %s", job)
 
 
+@pytest.mark.parametrize("pieces", [64, 4096, 2**20])
+async def test_a_function_that_takes_memory_without_end_fails_alone_whatever_is_left(world: World, pieces: int) -> None:
+    job = await world.enqueue(doomed.gorge, {"bytes": pieces})
+    await doomed.note.enqueue_many(world.conn, [{}] * 5)
+    assert world.processes.start(CONFINED, world.url, "{}").line() == "ended claimed=6 succeeded=5 failed=1"
+    await world.later("2 minutes")
+    assert world.processes.start(CONFINED, world.url, "{}").line() == "ended claimed=1 dead=1"
+    assert (await world.status(job), await world.outcomes(job)) == ("dead", ["failed", "dead"])
+
+
+async def test_a_segmentation_fault_is_a_death_like_any_other(world: World) -> None:
+    job = await world.enqueue(doomed.poison, {"how": "segmentation fault"})
+    notes = await doomed.note.enqueue_many(world.conn, [{}] * 5)
+    for _ in range(4):
+        child = world.doomed()
+        assert child.wait() in (-signal.SIGSEGV, 0)
+        await world.later("2 minutes")
+    assert await world.status(job) == "dead"
+    assert await world.outcomes(job) == ["rescued"] * 3
+    assert [await world.status(note) for note in notes] == ["succeeded"] * 5
+
+
 class Standalone:
     """The front door as a process of its own, under the real server."""
 
