@@ -134,4 +134,6 @@ def unavailable(error: BaseException) -> Unavailable:
             return Unavailable("there is no such database: see CRONTICK_DATABASE_URL")
         case str() if not state.startswith(("08", "57")):
             return Unavailable(f"the database refused a statement (SQLSTATE {state})")
+    if any(word in str(error) for word in ("certificate", "not support SSL")):
+        return Unavailable("TLS with the database fails: see sslmode and sslrootcert in CRONTICK_DATABASE_URL")
     return Unavailable("the database is out of reach, or waking", retry_after_seconds=15, out_of_reach=True)

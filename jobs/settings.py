@@ -5,6 +5,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Final, NamedTuple
 
+from crontick.jobs.database_url import password
 from crontick.jobs.environ import Environ
 
 
@@ -78,9 +79,10 @@ class Settings:
 
     @property
     def secrets(self) -> list[str]:
-        """Every secret that the environment has, and the URLs, which have passwords."""
+        """Every secret that the environment has, and the database's URLs, each with its password alone."""
         urls = [url for url in (self.database_url, self.migrate_url) if url]
-        return [*self.cron_secrets, *self.admin_secrets, *self.enqueue_secrets, *urls]
+        passwords = [found for url in urls if (found := password(url))]
+        return [*self.cron_secrets, *self.admin_secrets, *self.enqueue_secrets, *urls, *passwords]
 
     @classmethod
     def from_environ(cls, environ: Mapping[str, str]) -> "Settings":
