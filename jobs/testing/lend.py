@@ -109,7 +109,7 @@ class BorrowedLender:
 
 async def _driver_connection(conn: Any) -> Any:
     """The driver's own, below a session, SQLAlchemy's connection or Django's."""
-    if callable(getattr(conn, "connection", None)):
+    if not hasattr(conn, "get_raw_connection") and callable(getattr(conn, "connection", None)):
         conn = conn.connection()
         conn = await conn if inspect.isawaitable(conn) else conn
     if hasattr(conn, "get_raw_connection"):

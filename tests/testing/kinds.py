@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from datetime import timedelta
 from typing import Any
 
+import pydantic
+
 from crontick.jobs import Cancel, Context, Permanent, Retry, Snooze, kind
 
 
@@ -14,6 +16,12 @@ class Number:
     """What most of them take."""
 
     value: int = 0
+
+
+class Price(pydantic.BaseModel):
+    """A payload of another sort."""
+
+    cents: int
 
 
 @kind("double")
@@ -77,3 +85,8 @@ async def complete(payload: Number, ctx: Context) -> None:
     async with ctx.db() as conn, conn.transaction():
         await conn.execute("insert into written (value) values (%s)", (payload.value,))
         await ctx.complete(conn, {"value": payload.value})
+
+
+@kind("grouped")
+async def grouped(payload: Price) -> None:
+    pass

@@ -1,10 +1,8 @@
 """``drain`` runs what is due as a tick does, on the test's connection and inside its open transaction."""
 
-from collections.abc import AsyncIterator, Iterator
 from typing import Any
 
 import psycopg
-import pytest
 
 from crontick.jobs.testing import clock, drain, enqueued
 from tests.testing.kinds import (
@@ -22,24 +20,6 @@ from tests.testing.kinds import (
 )
 
 KINDS = (double, double_in_thread, steer, write, write_in_thread, sleep, parent, once, once_in_thread, complete)
-TABLE = "create table written (value int)"
-
-
-@pytest.fixture
-def open_conn(database: str) -> Iterator[psycopg.Connection[Any]]:
-    """In a transaction that is rolled back after the test."""
-    with psycopg.connect(database) as conn:
-        conn.execute(TABLE)
-        yield conn
-        conn.rollback()
-
-
-@pytest.fixture
-async def open_async(database: str) -> AsyncIterator[psycopg.AsyncConnection[Any]]:
-    async with await psycopg.AsyncConnection.connect(database) as conn:
-        await conn.execute(TABLE)
-        yield conn
-        await conn.rollback()
 
 
 def status(conn: psycopg.Connection[Any], job: int) -> str:
