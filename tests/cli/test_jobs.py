@@ -30,6 +30,25 @@ def test_a_payload_is_read_from_stdin(cli: Command, monkeypatch: pytest.MonkeyPa
     assert cli("show", job, "--json").json["payload"] == {"name": "Grace"}
 
 
+@pytest.mark.parametrize(
+    ("payload", "status", "said"),
+    [
+        ('{"name": "Ada", "name": "Grace"}', 0, ""),
+        ('\ufeff{"name": "Ada"}', 2, "BOM"),
+        ('{"name": "' + "x" * 2**24 + '"}', 1, "65536 are allowed"),
+        ('{"' + "k" * 70_000 + '": 1}', 1, "65536 are allowed"),
+    ],
+)
+def test_odd_payloads_are_taken_or_refused_in_a_sentence(
+    cli: Command, monkeypatch: pytest.MonkeyPatch, payload: str, status: int, said: str
+) -> None:
+    monkeypatch.setattr("sys.stdin", io.StringIO(payload))
+    answer = cli("enqueue", "greet", "-")
+    assert (answer.status, said in answer.err, len(answer.err) < 1000) == (status, True, True)
+    if status == 0:
+        assert cli("show", answer.out.strip(), "--json").json["payload"] == {"name": "Grace"}
+
+
 OPTIONS = [
     (["--queue", "slow"], "queue", "slow"),
     (["--priority", "-7"], "priority", -7),

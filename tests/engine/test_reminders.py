@@ -80,6 +80,37 @@ async def test_it_goes_out_in_the_tick_that_finds_it_with_priority_ten_and_expir
 
 
 @pytest.mark.usefixtures("bookings")
+async def test_several_reminders_of_a_booking_with_several_guests_are_one_for_each_reminder_and_guest(
+    world: World,
+) -> None:
+    sent: list[tuple[str, int, str]] = []
+
+    @kind("note")
+    async def note(payload: dict[str, Any]) -> None:
+        sent.append((payload["rule"], payload["booking"], payload["guest"]))
+
+    await world.rows("create table public.guests (booking int, name text)")
+    await world.rows("insert into public.guests values (1, 'ada'), (1, 'bob'), (2, 'ada')")
+    query = """
+    select b.id || ':' || g.name as item, b.at as item_at,
+        jsonb_build_object('rule', '{rule}', 'booking', b.id, 'guest', g.name) as payload
+    from public.bookings as b join public.guests as g on g.booking = b.id where b.at between :from and :to
+    """
+    world.reminders = [
+        day_before(name=rule, lead=lead, late=lead, query=query.format(rule=rule))
+        for rule, lead in (("day", DAY), ("hours", 2 * HOUR))
+    ]
+    await book(world, 1, 30)
+    await book(world, 2, 1)
+    for _ in range(31):
+        await asyncio.gather(*(world.tick(note) for _ in range(3)))
+        await world.later(3600)
+    assert sorted(sent) == [
+        (rule, booking, guest) for rule in ("day", "hours") for booking, guest in ((1, "ada"), (1, "bob"), (2, "ada"))
+    ]
+
+
+@pytest.mark.usefixtures("bookings")
 async def test_beyond_its_late_window_it_is_skipped_and_counted_once(world: World) -> None:
     sent: list[int] = []
     world.reminders = [day_before(late=timedelta(hours=2))]

@@ -6,6 +6,8 @@ import socket
 import urllib.request
 from collections.abc import Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
+from contextlib import suppress
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -54,6 +56,31 @@ async def test_a_function_that_takes_memory_without_end_fails_alone_whatever_is_
     assert (await world.status(job), await world.outcomes(job)) == ("dead", ["failed", "dead"])
 
 
+MEASURED = """
+import resource
+from tests.faults import doomed
+doomed.main()
+print(resource.getrusage(resource.RUSAGE_SELF).ru_maxrss // 1024)
+"""
+
+
+async def test_a_tick_loads_no_payload_that_it_will_not_run(world: World) -> None:
+    peaks = []
+    for bytes_each in (10, 60_000):
+        await world.conn.execute(
+            "insert into crontick.unfinished_jobs"
+            " (kind, queue, priority, run_at, due_at, created_at, updated_at, payload)"
+            " select 'note', 'default', 0, now(), now(), now(), now(), jsonb_build_object('a', repeat('x', %s))"
+            " from generate_series(1, 4000)",
+            (bytes_each,),
+        )
+        child = world.processes.start(MEASURED, world.url, '{"limit": 40}')
+        assert child.line() == "ended claimed=40 succeeded=40"
+        peaks.append(int(child.line()))
+        await world.conn.execute("truncate crontick.unfinished_jobs")
+    assert peaks[1] - peaks[0] < 40, f"of 240 megabytes that were due: {peaks}"
+
+
 async def test_a_segmentation_fault_is_a_death_like_any_other(world: World) -> None:
     job = await world.enqueue(doomed.poison, {"how": "segmentation fault"})
     notes = await doomed.note.enqueue_many(world.conn, [{}] * 5)
@@ -71,7 +98,7 @@ class Standalone:
 
     def __init__(self, world: World, caller: ThreadPoolExecutor, **settings: str) -> None:
         with socket.create_server(("127.0.0.1", 0)) as free:
-            self._port = free.getsockname()[1]
+            self.port = free.getsockname()[1]
         env = {
             "CRONTICK_DATABASE_URL": world.url,
             "CRON_SECRET": TOKEN,
@@ -79,7 +106,7 @@ class Standalone:
             "CRONTICK_ENVIRONMENT": "test",
             **settings,
         }
-        server = ("-m", "uvicorn", "crontick.handler.asgi:app", "--port", str(self._port), "--no-access-log")
+        server = ("-m", "uvicorn", "crontick.handler.asgi:app", "--port", str(self.port), "--no-access-log")
         self.child: Child = world.processes.run(*server, env=env)
         self._caller = caller
         until(self._listens)
@@ -87,11 +114,11 @@ class Standalone:
     def _listens(self) -> bool:
         assert self.child.process.poll() is None, self.child.errors
         with socket.socket() as probe:
-            return probe.connect_ex(("127.0.0.1", self._port)) == 0
+            return probe.connect_ex(("127.0.0.1", self.port)) == 0
 
     def call(self) -> "Future[dict[str, Any]]":
         """Ask for a tick; the answer comes when it is over."""
-        url = f"http://127.0.0.1:{self._port}/cron/tick"
+        url = f"http://127.0.0.1:{self.port}/cron/tick"
         request = urllib.request.Request(url, method="POST", headers={"Authorization": f"Bearer {TOKEN}"})
         return self._caller.submit(lambda: json.load(urllib.request.urlopen(request, timeout=20)))
 
@@ -146,3 +173,22 @@ async def test_killed_under_the_server_the_next_process_serves(world: World, cal
     assert second.child.line() == f"in {job}"
     second.child.process.send_signal(doomed.GO_ON)
     assert answer.result(10)["succeeded"] == 1
+
+
+async def test_a_body_of_300_megabytes_is_refused_and_not_kept(world: World, caller: ThreadPoolExecutor) -> None:
+    server = Standalone(world, caller)
+    before = _peak_mebibytes(server.child.pid)
+    head = f"POST /cron/tick HTTP/1.1\r\nHost: x\r\nAuthorization: Bearer {TOKEN}\r\nTransfer-Encoding: chunked\r\n\r\n"
+    piece = b"100000\r\n" + b"x" * 2**20 + b"\r\n"
+    with socket.create_connection(("127.0.0.1", server.port)) as connection:
+        connection.sendall(head.encode() + piece)
+        assert b" 413 " in connection.recv(4096)
+        with suppress(OSError):
+            for _ in range(300):
+                connection.sendall(piece)
+    assert _peak_mebibytes(server.child.pid) - before < 30
+
+
+def _peak_mebibytes(pid: int) -> int:
+    [line] = [line for line in Path(f"/proc/{pid}/status").read_text().splitlines() if line.startswith("VmHWM")]
+    return int(line.split()[1]) // 1024

@@ -111,6 +111,27 @@ def test_json_that_cannot_be_stored_is_refused_by_its_caller_s_own_statement(sql
     assert (sql.refused("select crontick.enqueue('mail', %s)", payload).sqlstate or "").startswith("22")
 
 
+LARGE = {
+    "a string of 16 MiB": '{"a":"' + "x" * 2**24 + '"}',
+    "a key of 70,000 characters": '{"' + "k" * 70_000 + '":1}',
+    "100,000 keys": json.dumps({f"k{n}": n for n in range(100_000)}),
+}
+
+
+@pytest.mark.parametrize("what", LARGE)
+def test_what_is_large_in_whatever_way_is_refused_by_its_size(sql: Sql, what: str) -> None:
+    error = sql.refused("select crontick.enqueue('mail', %s)", LARGE[what])
+    assert (error.sqlstate, "65536 are allowed" in str(error)) == ("CT002", True)
+
+
+def test_of_two_equal_keys_the_last_counts(sql: Sql) -> None:
+    assert sql.job(sql.enqueue(payload='{"a": 1, "a": 2}'))["payload"] == {"a": 2}
+
+
+def test_a_byte_order_mark_is_no_json(sql: Sql) -> None:
+    assert sql.refused("select crontick.enqueue('mail', %s)", '\ufeff{"a": 1}').sqlstate == "22P02"
+
+
 @pytest.mark.parametrize(
     "payload", [r'{"a": "x\\u0000y"}', '{"a": 1E2}', '"x"', "[]", '{"": 1}', '{"a": "\\uffff"}', "null"]
 )
