@@ -30,11 +30,10 @@ def dev(
             complain(f"crontick dev needs {library}: pip install 'crontick[dev]'")
             raise typer.Exit(2)
     from crontick.handler.dev import Asked, DevRefused, run
-    from crontick.sql.embedded import EmbeddedPostgresError
 
     asked = Asked(app=app, every=every, port=port, whole_mails=mail, migrate=migrate, as_json=json)
     try:
         run(asked, Path.cwd())
-    except (DevRefused, EmbeddedPostgresError) as error:
+    except DevRefused as error:
         complain(str(error))
         raise typer.Exit(1) from None

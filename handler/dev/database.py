@@ -1,15 +1,15 @@
 """The database one develops on: an embedded PostgreSQL of the project's own, or the one that the environment names."""
 
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from dataclasses import dataclass
 from typing import Final
 
 from crontick.handler.dev.folder import Folder
 from crontick.handler.dev.refused import DevRefused
 from crontick.jobs.settings import Settings
-from crontick.sql.embedded import postgres
-from crontick.sql.migrate import environment_of, migrate
+from crontick.sql.embedded import EmbeddedPostgresError, postgres
+from crontick.sql.migrate import MigrationRefused, environment_of, migrate
 
 ENVIRONMENT: Final = "dev"
 _SETTINGS: Final = {"synchronous_commit": "off"}
@@ -31,13 +31,22 @@ def database(settings: Settings, folder: Folder, *, environment: str | None, mig
     """A migrated database, there until the block is left.
 
     ``environment`` is what CRONTICK_ENVIRONMENT says. One that was given by URL is migrated when it is new, or when
-    ``migrated`` asks for it. Raises ``DevRefused`` for a production's: its mails would end in the sink (P13).
+    ``migrated`` asks for it. Raises ``DevRefused`` for a production's: its mails would end in the sink
+    (P13); and for data of an earlier run that do not fit this code or this PostgreSQL.
     """
     if settings.database_url is not None and settings.migrate_url is not None:
         yield _given(settings.database_url, settings.migrate_url, environment, migrated=migrated)
         return
-    with postgres(folder.data_path, port=0, settings=_SETTINGS) as url:
-        migrate(url, environment=ENVIRONMENT, test_clock=True)
+    with ExitStack() as stack:
+        try:
+            url = stack.enter_context(postgres(folder.data_path, port=0, settings=_SETTINGS))
+            migrate(url, environment=ENVIRONMENT, test_clock=True)
+        except (EmbeddedPostgresError, MigrationRefused) as error:
+            kept = (folder.data_path / "PG_VERSION").exists()
+            mend = (
+                f"; the data of an earlier run are in the way: delete {folder.data_path} to begin anew" if kept else ""
+            )
+            raise DevRefused(f"{error}{mend}") from None
         yield Database(url, ENVIRONMENT, embedded=True, where=f"an embedded PostgreSQL, data in {folder.data_path}")
 
 

@@ -28,4 +28,4 @@ class Lines:
             told = {"at": at, "event": event, "message": sentence, **({"text": text} if text else {}), **(fields or {})}
             return json.dumps(told, default=str) + "\n"
         below = "".join(f"         | {clean(line)}\n" for line in text.splitlines())
-        return f"{datetime.now():%H:%M:%S} {event:<6} {clean(sentence)}\n{below}"  # noqa: DTZ005 (a person's own clock)
+        return f"{datetime.now():%H:%M:%S} {event:<7} {clean(sentence)}\n{below}"  # noqa: DTZ005 (a person's own clock)

@@ -20,7 +20,7 @@ from crontick.handler.dev.lines import Lines
 from crontick.handler.dev.mails import teller
 from crontick.handler.dev.refused import DevRefused
 from crontick.handler.dev.ticks import Ticks
-from crontick.handler.dev.watch import changed, look
+from crontick.handler.dev.watch import Seen, changed, look
 from crontick.handler.loopback import HOST, listening
 from crontick.handler.mail_sink import mail_sink
 from crontick.jobs.settings import Settings
@@ -68,17 +68,20 @@ def run(asked: Asked, project: Path) -> None:
         mails = stack.enter_context(mail_sink(teller(lines, whole=asked.whole_mails)))
 
         def environ() -> dict[str, str]:
-            """Made for each start, since ``crontick.toml`` may have changed as well."""
-            return environ_for_app(base, db, folder, mails.url)
+            """Made for each start, since ``crontick.toml`` may have changed as well; other terminals get their part."""
+            made = environ_for_app(base, db, folder, mails.url)
+            told = made | {"CRONTICK_DATABASE_URL": db.url}
+            folder.write_shell({name: told[name] for name in _SHELL if told.get(name)})
+            return made
 
-        told = environ() | {"CRONTICK_DATABASE_URL": db.url}
-        folder.write_shell({name: told[name] for name in _SHELL if told.get(name)})
         app = App(listener, environ, {"app": asked.app, "as_json": asked.as_json, "around": settings.around})
         stack.callback(app.end)
+        seen = look(project)
+        app.start()
         _greet(lines, asked, folder, db, port=port, modules=base["CRONTICK_MODULES"])
         ticks = Ticks(app, lines, port=port, token=folder.token, every=asked.every)
         stack.callback(ticks.end)
-        _keep_up(app, project, stop, lines)
+        _keep_up(app, project, seen, stop, lines)
     kept = f" the data are kept in {folder.data_path}: crontick dev goes on with them" if db.embedded else ""
     lines.tell("dev", f"ended;{kept}" if kept else "ended")
 
@@ -104,16 +107,15 @@ def _listener(port: int) -> socket.socket:
         ) from None
 
 
-def _keep_up(app: App, project: Path, stop: Stop, lines: Lines) -> None:
-    """Start the app, and again when its code changed, or when it had served and ended by itself."""
-    before, is_down = look(project), False
-    app.start()
+def _keep_up(app: App, project: Path, seen: Seen, stop: Stop, lines: Lines) -> None:
+    """Start the app again when its code changed, or when it had served and ended by itself."""
+    is_down = False
     while not stop.asked:
         time.sleep(LOOK_SECONDS)
         now = look(project)
-        if files := [os.path.relpath(file, project) for file in changed(before, now)]:
+        if files := [os.path.relpath(file, project) for file in changed(seen, now)]:
             app.start()
-            before, is_down = now, False
+            seen, is_down = now, False
             more = f" and {len(files) - 3} others" if len(files) > 3 else ""
             lines.tell("dev", f"reloaded: {', '.join(files[:3])}{more}", fields={"files": files})
         elif app.status is not None and not is_down and not stop.asked:

@@ -17,9 +17,12 @@ from tests.worlds.waiting import until
 COMMAND = "import os, sys; os.chdir(sys.argv.pop(1)); from crontick.handler.cli import main; main()"
 UNSET = dict.fromkeys(("CRONTICK_DATABASE_URL", "DATABASE_URL", "CRONTICK_MODULES", "CRONTICK_ENVIRONMENT"), "")
 BACKGROUND = """
+import os
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass
 
-from crontick.jobs import Context, kind
+from crontick.jobs import Context, Snooze, kind
 from crontick.jobs.kinds.send_email import send_email
 
 
@@ -36,7 +39,23 @@ async def hello(payload: Person, ctx: Context) -> None:
 
 @kind("stumble")
 def stumble(payload: Person) -> None:
-    raise ValueError(f"\\x1b[31m{payload.name} \\x07fell")
+    raise ValueError(f"\\x1b[31m{payload.name} \\x07fell over " + os.environ.get("CRONTICK_ADMIN_SECRET", ""))
+
+
+@kind("wait")
+async def wait(payload: Person) -> None:
+    raise Snooze(3600)
+
+
+@kind("die")
+async def die(payload: Person) -> None:
+    os._exit(3)
+
+
+@asynccontextmanager
+async def around(ctx: Context) -> AsyncIterator[None]:
+    print("around", ctx.job.kind, flush=True)
+    yield
 """
 MAIN = """
 from fastapi import FastAPI
@@ -57,11 +76,16 @@ class Developing:
     project: Path
     child: Child
     seen: list[dict[str, Any]] = field(default_factory=list)
+    printed: list[str] = field(default_factory=list)
 
     def told(self, event: str, sentence: str = "", *, seconds: float = 40) -> dict[str, Any]:
         """The next thing of that kind whose sentence has these words."""
         while True:
-            one = json.loads(self.child.line(seconds=seconds))
+            line = self.child.line(seconds=seconds)
+            if not line.startswith("{"):
+                self.printed.append(line)
+                continue
+            one = json.loads(line)
             self.seen.append(one)
             if one["event"] == event and sentence in one["message"]:
                 return dict(one)

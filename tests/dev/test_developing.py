@@ -1,13 +1,14 @@
 """``crontick dev``, as it is used: a terminal that tells, another one that asks, and an editor."""
 
 import json
+import os
 import signal
 from pathlib import Path
 
 import httpx
 import pytest
 
-from tests.dev.developing import develop
+from tests.dev.developing import descendants, develop
 from tests.worlds.process import Processes
 
 
@@ -47,16 +48,55 @@ def test_the_code_is_followed_and_a_syntax_error_is_survived(processes: Processe
 
 
 def test_what_a_function_raises_is_shown_with_its_traceback(processes: Processes, project: Path) -> None:
-    dev = develop(processes, project)
+    secret = "5f0d3a91c2" * 4
+    env = {"CRONTICK_ADMIN_SECRET": secret, "CRONTICK_AROUND": "background:around"}
+    dev = develop(processes, project, env=env)
     dev.told("dev", "in another terminal")
+    dev.command("enqueue", "wait", '{"name": "Ada"}')
+    dev.told("tick", "snoozed 1")
     dev.command("enqueue", "stumble", '{"name": "Ada"}')
-    error = dev.told("error", "stumble 1 raised ValueError in attempt 1")
+    error = dev.told("error", "stumble 2 raised ValueError in attempt 1")
     first, *_, last = error["text"].splitlines()
     assert first.startswith("Traceback")
     assert "crontick" not in error["text"].replace(str(project), "")
-    assert last == "ValueError: \x1b[31mAda \x07fell"
-    assert dev.told("tick", "failed 1")["errors"] == [{"job": 1, "kind": "stumble", "error": "ValueError"}]
+    assert last == "ValueError: \x1b[31mAda \x07fell over [redacted]"
+    assert dev.told("tick", "failed 1")["errors"] == [{"job": 2, "kind": "stumble", "error": "ValueError"}]
+    assert dev.printed == ["around wait", "around stumble"]
+    assert [one["message"] for one in dev.seen if one["event"] == "error"] == [error["message"]]
     assert dev.end() == 0
+
+
+def test_a_process_that_dies_under_a_job_is_started_again(processes: Processes, project: Path) -> None:
+    dev = develop(processes, project)
+    dev.told("dev", "in another terminal")
+    dev.command("enqueue", "die", '{"name": "Ada"}')
+    dev.told("dev", "the app ended by itself (status 3): started again")
+    dev.command("enqueue", "hello", '{"name": "Ada"}')
+    dev.told("mail", "Hello Ada")
+    assert dev.end() == 0
+
+
+def test_requests_are_told_without_their_query_and_ticks_not_at_all(processes: Processes, project: Path) -> None:
+    dev = develop(processes, project, "main:app")
+    dev.told("dev", "in another terminal")
+    dev.curl("/cron/tick", "-X", "POST", "-H", "@.crontick/token")
+    dev.curl("/?token=abc")
+    dev.told("http")
+    assert [one["message"] for one in dev.seen if one["event"] == "http"] == ["GET / 200"]
+    assert dev.end() == 0
+
+
+def test_control_c_reaches_all_and_nobody_complains(processes: Processes, project: Path) -> None:
+    dev = develop(processes, project, "main:app")
+    dev.told("dev", "in another terminal")
+    dev.curl("/")
+    group = descendants(dev.child.pid)
+    served = next(pid for pid in group if "crontick.handler.dev.served" in Path(f"/proc/{pid}/cmdline").read_text())
+    os.kill(served, signal.SIGINT)
+    assert dev.end(signal.SIGINT) == 0
+    assert dev.child.errors == ""
+    last = json.loads(dev.child.rest()[-1])
+    assert last["message"].startswith("ended; the data are kept in ")
 
 
 def test_the_data_are_kept_and_what_only_this_run_may_use_is_not(processes: Processes, project: Path) -> None:

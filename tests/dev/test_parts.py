@@ -95,7 +95,7 @@ def test_no_line_moves_the_cursor_or_begins_another(capsys: pytest.CaptureFixtur
     mail.set_content("one\x07\n\n" + "x" * 300 + "\rtwo\nthree\nfour\n")
     teller(Lines(), whole=False)(mail)
     head, *text = capsys.readouterr().out.splitlines()
-    assert head.endswith(" mail   to ada@users.example: [2JHi")
+    assert head.endswith(" mail    to ada@users.example: [2JHi")
     assert text == ["         | one", f"         | {'x' * 100}…", "         | two", "         | …"]
     teller(Lines(as_json=True), whole=True)(mail)
     whole = json.loads(capsys.readouterr().out)
