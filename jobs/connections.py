@@ -23,9 +23,13 @@ class _AsyncSqlAlchemyConnection(Protocol):
 
 
 class _Session(Protocol):
-    """SQLAlchemy's ``Session`` and ``scoped_session``, and what SQLModel and Flask-SQLAlchemy make of them."""
+    """SQLAlchemy's ``Session`` and ``scoped_session``, and what SQLModel and Flask-SQLAlchemy make of them.
+
+    Its ``connection`` alone does not tell it: that of an ``AsyncConnection`` returns never, which fits everything.
+    """
 
     def connection(self) -> _SqlAlchemyConnection: ...
+    def flush(self) -> None: ...
 
 
 class _AsyncSession(Protocol):
