@@ -29,6 +29,7 @@ check: $(INSTALLED)
 	$(BIN)/ruff format --check .
 	$(BIN)/ruff check .
 	$(BIN)/mypy
+	for app in tests/apps/*; do (cd $$app && $(abspath $(BIN))/mypy) || exit 1; done
 	$(BIN)/mypy --python-version 3.10 .github/actions/tick/tick.py
 	$(BIN)/lint-imports
 	$(BIN)/sqlfluff lint sql

@@ -24,6 +24,9 @@ from tests.worlds.process import Processes
 from tests.worlds.proxy import Proxy
 from tests.worlds.smtp_sink import SmtpSink
 
+collect_ignore = ["apps"]
+"""Projects of their own, with suites of their own (tests/testing/test_apps.py)."""
+
 BINDIR = os.environ.get("CRONTICK_TEST_BINDIR")
 """Where the programs of another PostgreSQL are, for a run on that version."""
 DEBIAN15 = Path("/usr/lib/postgresql/15/bin")

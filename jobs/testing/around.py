@@ -30,6 +30,10 @@ def around_attempts(conn: Any, place: Place, link: BorrowedLink, inner: Around |
                     yield
             finally:
                 await place.speak(_left(conn))
+                for (
+                    key
+                ) in ctx.marks:  # a rollback of the function's own took the reservation with it, as it cannot in life
+                    await ctx.reserve(key)
 
     return around
 

@@ -4,6 +4,7 @@ import asyncio
 from collections.abc import Callable, Coroutine
 from typing import Any, Protocol, TypeVar
 
+from crontick.jobs.testing.django import kept_open
 from crontick.jobs.testing.say import finished
 from crontick.jobs.threads import SyncSide, Threads
 
@@ -84,7 +85,8 @@ def in_callers_thread(work: Callable[[], Coroutine[Any, Any, T]], *, instead: st
     async def worked() -> T:
         return await work()
 
-    return async_to_sync(worked)()
+    with kept_open():
+        return async_to_sync(worked)()
 
 
 def _loop_runs() -> bool:

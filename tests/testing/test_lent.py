@@ -7,7 +7,7 @@ import pytest
 from psycopg.rows import dict_row
 
 from crontick.jobs import Context, kind
-from crontick.jobs.testing import drain
+from crontick.jobs.testing import clock, drain
 from tests.testing.kinds import Number
 
 INSERT = "insert into written (value) values (%s)"
@@ -108,3 +108,22 @@ def test_the_handlers_of_the_connection_are_as_before(open_conn: psycopg.Connect
     drain(open_conn, kinds=[commits])
     open_conn.execute("do $$ begin raise notice 'heard'; end $$")
     assert said[-1] == "heard"
+
+
+def test_what_was_sent_stays_sent_when_the_function_rolls_back_around_it(open_conn: psycopg.Connection[Any]) -> None:
+    sent: list[str] = []
+
+    @kind("sends_then_fails", backoff=[60])
+    async def sends_then_fails(payload: Number, ctx: Context) -> None:
+        async with ctx.db() as conn, conn.transaction():
+            async with ctx.once("one") as mark:
+                if mark.sent:
+                    return
+                sent.append("it")
+            raise ValueError
+
+    sends_then_fails.enqueue(open_conn, Number())
+    assert drain(open_conn, kinds=[sends_then_fails]).failed == 1
+    clock(open_conn).advance(minutes=2)
+    assert drain(open_conn, kinds=[sends_then_fails]).succeeded == 1
+    assert sent == ["it"]

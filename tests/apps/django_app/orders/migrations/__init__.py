@@ -1,0 +1,1 @@
+"""What made the tables."""
