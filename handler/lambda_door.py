@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Mapping
+from contextlib import nullcontext
 from typing import Any, Final, NoReturn, Protocol
 
 import msgspec
@@ -51,6 +52,8 @@ class LambdaDoor:
         self._app: Any = None
         self._context: Context | None = None
         self._retiring = False
+        self._ours = "AWS_LAMBDA_RUNTIME_API" in environ
+        """Outside Lambda, in somebody's tests, the process is not ours to end."""
         try:
             self._load()
         except TickFailed as failed:
@@ -58,15 +61,15 @@ class LambdaDoor:
 
     def answer(self, event: object, context: Context, *, posted: bool) -> dict[str, Any]:
         """``posted``: whoever called this posts what it returns, as it is, before anything else."""
-        if self._retiring:
+        self._context = context
+        if self._retiring and self._ours:
             end("before a call that it could harm")
         asked = recognised(event)
-        self._context = context
         try:
             answer = self._answer(asked, event, context)
         finally:
             self._retiring = not (self._loop.clear() and threads.all_end())
-        return last_answer(answer) if self._retiring and posted else answer
+        return last_answer(answer) if self._retiring and self._ours and posted else answer
 
     def _answer(self, asked: Http | Direct | Batch | Migrate, event: Any, context: Context) -> dict[str, Any]:
         if isinstance(asked, Http):
@@ -83,7 +86,7 @@ class LambdaDoor:
 
     def _ticked(self, deployment: Deployment, request: TickRequest, trigger: str) -> Summary:
         try:
-            summary = self._loop.run(self._watched(deployment, request, Caller(trigger)))
+            summary = self._loop.run(self._direct(deployment, request, Caller(trigger)))
         except Unavailable as unavailable:
             raise TickFailed(f"{unavailable.reason}; nothing was lost") from None
         except Exception as error:  # noqa: BLE001 (the platform would post its text as it is, secrets and all)
@@ -91,11 +94,12 @@ class LambdaDoor:
         log.info("tick", extra={"fields": summary.as_dict(verbose=True)})
         return summary
 
-    async def _watched(self, deployment: Deployment, request: TickRequest, caller: Caller) -> Summary:
-        budget = min(
-            request.budget_seconds or deployment.settings.budget_seconds, deployment.settings.max_budget_seconds
-        )
-        with watchdog.watched(asyncio.get_running_loop(), deadline_seconds=budget, patience_seconds=PATIENCE_SECONDS):
+    async def _direct(self, deployment: Deployment, request: TickRequest, caller: Caller) -> Summary:
+        settings = deployment.settings
+        budget = min(request.budget_seconds or settings.budget_seconds, settings.max_budget_seconds)
+        loop = asyncio.get_running_loop()
+        watched = watchdog.watched(loop, deadline_seconds=budget, patience_seconds=PATIENCE_SECONDS)
+        with watched if self._ours else nullcontext():
             return await self._tick(deployment, request, caller, Stop())
 
     async def _tick(self, deployment: Deployment, request: TickRequest, caller: Caller, stop: Stop) -> Summary:
@@ -125,9 +129,13 @@ class LambdaDoor:
                 deployment.settings,
                 run_tick=lambda request, caller, stop: self._tick(deployment, request, caller, stop),
                 check_ready=lambda: check_ready(deployment),
-                retire=_noted,
+                retire=self._forget_app if self._ours else None,
             )
         return self._app
+
+    def _forget_app(self) -> None:
+        """Its door lets nobody in any more. Whether the process must end is looked for after the call."""
+        self._app = None
 
     def _migrated(self, deployment: Deployment) -> dict[str, Any]:
         from crontick.handler.lambda_migrate import migrated
@@ -143,6 +151,9 @@ class LambdaDoor:
         except Exception as error:  # noqa: BLE001 (as above)
             _fault(error)
 
+    def _request(self) -> str:
+        return self._context.aws_request_id if self._context else ""
+
     def _load(self) -> Deployment:
         """The deployment, loaded once. Raises ``TickFailed`` with every sentence about what is wrong with it."""
         if self._deployment is None:
@@ -155,12 +166,8 @@ class LambdaDoor:
             except (SettingsError, ConfigError, DeploymentError) as error:
                 raise TickFailed(redact(str(error))) from None
             finally:
-                logs.configure(redact, for_lambda=True)
+                logs.configure(redact, lambda_request=self._request)
         return self._deployment
-
-
-def _noted() -> None:
-    """What runs on is looked for after each call, also after one that failed."""
 
 
 def _fault(error: Exception) -> NoReturn:

@@ -16,14 +16,14 @@ log: Final = logging.getLogger("crontick")
 LAMBDA_LEVELS: Final = {"WARNING": "WARN", "CRITICAL": "FATAL"}
 
 
-def configure(redactor: Redact, *, for_lambda: bool = False) -> None:
+def configure(redactor: Redact, *, lambda_request: Callable[[], str] | None = None) -> None:
     """Make crontick's own logger write to stderr, and quieten those that would write a URL with its query.
 
-    For a process that is all ours; inside somebody's app nothing of logging is touched. ``for_lambda``: in the words by
-    which Lambda's own filter reads the level of a line.
+    For a process that is all ours; inside somebody's app nothing of logging is touched. ``lambda_request`` tells the
+    id of the invocation: the lines then have the words by which Lambda's own filter and its searches read them.
     """
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(_Lines(redactor, _lambda_words if for_lambda else _words))
+    handler.setFormatter(_Lines(redactor, _words_of_lambda(lambda_request) if lambda_request else _words))
     log.handlers[:] = [handler]
     log.setLevel(logging.INFO)
     log.propagate = False
@@ -56,8 +56,15 @@ def _words(record: logging.LogRecord, at: str) -> dict[str, Any]:
     return {"at": at, "level": record.levelname.lower()}
 
 
-def _lambda_words(record: logging.LogRecord, at: str) -> dict[str, Any]:
-    return {"timestamp": at, "level": LAMBDA_LEVELS.get(record.levelname, record.levelname)}
+def _words_of_lambda(request: Callable[[], str]) -> Callable[[logging.LogRecord, str], dict[str, Any]]:
+    def words(record: logging.LogRecord, at: str) -> dict[str, Any]:
+        return {
+            "timestamp": at,
+            "level": LAMBDA_LEVELS.get(record.levelname, record.levelname),
+            "requestId": request(),
+        }
+
+    return words
 
 
 class _Lines(logging.Formatter):

@@ -25,8 +25,7 @@ class Keeper:
         if kept is None:
             return None
         kept_url, loop, conn = kept
-        # By the wall clock, which alone is sure to have gone on while the process was frozen.
-        fresh = time.time() <= self._until
+        fresh = _now() <= self._until
         if fresh and kept_url == url and loop is asyncio.get_running_loop() and not conn.closed:
             return conn
         conn.pgconn.finish()
@@ -34,7 +33,7 @@ class Keeper:
 
     async def keep(self, url: str, link: Link, within_seconds: float) -> None:
         """Keep it if the tick before was so short a while ago that the next may be, too; else close it."""
-        now, before = time.monotonic(), self._last_tick_at
+        now, before = _now(), self._last_tick_at
         self._last_tick_at = now
         soon = before is not None and now - before <= within_seconds
         conn = link.take()
@@ -42,6 +41,11 @@ class Keeper:
             return
         if soon and self._kept is None:
             self._kept = (url, asyncio.get_running_loop(), conn)
-            self._until = time.time() + within_seconds
+            self._until = now + within_seconds
         else:
             await conn.close()
+
+
+def _now() -> float:
+    """By the wall clock, which alone is sure to go on in a frozen process; one that is set costs a connection."""
+    return time.time()

@@ -25,6 +25,12 @@ def never_ends(payload: dict[str, Any]) -> None:
     threading.Event().wait()
 
 
+@kind("overstays", timeout=0.2)
+def overstays(payload: dict[str, Any]) -> None:
+    """Past its timeout, and over before its tick is."""
+    threading.Event().wait(0.25)
+
+
 @kind("leaves_a_task")
 async def leaves_a_task(payload: dict[str, Any]) -> None:
     """Work for after the answer, which on Lambda has no after."""

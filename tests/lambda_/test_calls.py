@@ -100,14 +100,14 @@ def test_what_a_function_leaves_in_the_loop_is_ended_with_its_call(world: World)
 
 def test_summaries_are_logged_once_as_lambda_reads_them(world: World) -> None:
     child = world.start()
-    summary = world.invoke({}).answer
+    summary = world.api.invoke({}, request_id="7").answer
     world.invoke(events.gateway2())
     lines: list[dict[str, Any]] = [json.loads(line) for line in child.errors.splitlines()]
     assert [(line["level"], line["message"], line["trigger"]) for line in lines] == [
         ("INFO", "tick", "lambda"),
         ("INFO", "tick", "curl"),
     ]
-    assert lines[0]["tick"] == summary["tick"]
+    assert (lines[0]["tick"], lines[0]["requestId"]) == (summary["tick"], "7")
     assert lines[0]["timestamp"].endswith("+00:00")
     child.kill()
     assert child.rest() == []  # where AWS's client would have repeated them

@@ -24,6 +24,17 @@ def test_a_process_that_cannot_be_emptied_ends_once_its_answer_was_posted(
     assert world.invoke({}).answer["ran"]
 
 
+@pytest.mark.parametrize("event", [{}, events.gateway2()], ids=["direct", "HTTP"])
+def test_a_thread_that_ended_after_all_lets_the_process_go_on(world: World, event: dict[str, object]) -> None:
+    world.start()
+    job = world.enqueue("overstays")
+    assert not world.invoke(event).failed
+    assert world.status(job) == "failed"
+    answer = world.invoke(event).answer
+    assert answer.get("statusCode", 200) == 200
+    assert world.api.init_errors == []
+
+
 def test_under_a_wrapper_it_ends_before_the_next_call_claims_anything(world: World) -> None:
     child = world.start("tests.lambda_.wrapped.handler")
     world.enqueue("never_ends")
