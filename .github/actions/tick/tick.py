@@ -73,7 +73,6 @@ class Settings:
     repeats: int
     retries: int
     fail_on_dead: bool
-    private_http: bool
 
 
 @dataclass
@@ -161,7 +160,6 @@ def read_settings() -> Settings:
         repeats=0 if flag("dry-run") else number("max-repeats", 10, least=0, most=100),
         retries=number("max-retries", 4, least=0, most=10),
         fail_on_dead=flag("fail-on-dead"),
-        private_http=flag("allow-private-http"),
     )
 
 
@@ -205,14 +203,15 @@ def call(settings: Settings, request: dict[str, Any]) -> tuple[int, http.client.
     post = urllib.request.Request(settings.url, json.dumps(request).encode(), headers, method="POST")  # noqa: S310
     # Put together by hand, so that nothing in it follows a redirect: the token goes to one address.
     opener = urllib.request.OpenerDirector()
-    opener.add_handler(urllib.request.ProxyHandler({} if settings.private_http else None))
-    opener.add_handler(urllib.request.HTTPSHandler(context=ssl.create_default_context()))
-    if settings.private_http:
+    if private := post.type == "http":
         opener.add_handler(urllib.request.HTTPHandler())
+    else:
+        opener.add_handler(urllib.request.ProxyHandler())
+        opener.add_handler(urllib.request.HTTPSHandler(context=ssl.create_default_context()))
     signal.signal(signal.SIGALRM, out_of_time)
     signal.setitimer(signal.ITIMER_REAL, settings.call_seconds)
     try:
-        if post.type == "http":
+        if private:
             refuse_public(urlsplit(settings.url).hostname or "")
         with opener.open(post, timeout=settings.call_seconds) as response:
             body = response.read(ANSWER_BYTES)
@@ -318,12 +317,12 @@ def run(settings: Settings, told: Told) -> None:
 
 def warn(told: Told, *, dead_is_error: bool) -> None:
     """Annotations for what a person should see; raises ``Failed`` for the dead where that was asked for."""
-    lost, dead = told.counts["lost"], told.counts["dead"]
+    dead = f"jobs that died and wait for a person: {told.counts['dead']} (`crontick dead list`)"
     for count, sentence in (
-        (0 if dead_is_error else dead, f"{dead} jobs are dead and wait for a person: `crontick dead list`"),
-        (lost, f"{lost} outcomes were lost: leases ran out before their attempts ended"),
-        (told.troubles, f"{told.troubles} reminders or schedules failed: crontick's log says which"),
-        (told.warnings, f"{told.warnings} warnings: crontick's log has them"),
+        (0 if dead_is_error else told.counts["dead"], dead),
+        (told.counts["lost"], f"outcomes lost, for their leases ran out first: {told.counts['lost']}"),
+        (told.troubles, f"reminders or schedules that failed: {told.troubles} (crontick's log says which)"),
+        (told.warnings, f"warnings: {told.warnings} (crontick's log has them)"),
     ):
         if count:
             say(f"::warning title=crontick::{sentence}")
@@ -331,8 +330,8 @@ def warn(told: Told, *, dead_is_error: bool) -> None:
         say(f"::warning title=crontick::this tick came {told.late_seconds} s late")
     if told.more:
         say("::notice title=crontick::more is due: the next run goes on")
-    if dead and dead_is_error:
-        raise Failed(f"{dead} jobs are dead and wait for a person: `crontick dead list`")
+    if told.counts["dead"] and dead_is_error:
+        raise Failed(dead)
 
 
 def write_down(told: Told) -> None:
