@@ -6,7 +6,7 @@ import psycopg
 import pytest
 
 from tests.faults.protocol import HandTick
-from tests.faults.test_state_machine import OUTCOMES
+from tests.faults.test_any_sequence import OUTCOMES
 
 
 @pytest.mark.parametrize("outcome", [*OUTCOMES, "plain"])

@@ -19,6 +19,8 @@ from hypothesis.stateful import (
 from tests.faults.protocol import HandTick
 
 KINDS = ("mail", "note")
+UNKNOWN = "later"
+"""A kind that no tick knows before the last ones: its jobs are parked, and none of them is lost."""
 MARKERS = {"mail": {"field": "to", "in_doubt": "park"}}
 OUTCOMES: dict[str, dict[str, Any]] = {
     "succeeded": {"result": {"ok": True}},
@@ -101,20 +103,23 @@ class Queue(RuleBasedStateMachine):
         ).fetchone()
 
     @rule(
-        kind=st.sampled_from(KINDS),
+        kind=st.sampled_from([*KINDS, *KINDS, UNKNOWN]),
+        priority=st.sampled_from([0, 0, 5]),
         wait=st.sampled_from([0, 0, 45]),
         group=st.sampled_from([None, "g", "g", "h"]),
         key=st.sampled_from([None, None, "k"]),
         to=st.sampled_from("ab"),
         expires=st.booleans(),
     )
-    def enqueue(self, kind: str, wait: int, group: str | None, key: str | None, to: str, *, expires: bool) -> None:
+    def enqueue(  # noqa: PLR0913 (hypothesis draws each)
+        self, kind: str, priority: int, wait: int, group: str | None, key: str | None, to: str, *, expires: bool
+    ) -> None:
         before = self.one("select id from crontick.unfinished_jobs where kind = %s and unique_key = %s", kind, key)
         job = self.one(
             "select crontick.enqueue(%s, jsonb_build_object('to', %s::text), group_key => %s, unique_key => %s,"
-            " run_at => crontick.now() + make_interval(secs => %s),"
+            " priority => %s, run_at => crontick.now() + make_interval(secs => %s),"
             " expires_at => case when %s then crontick.now() + interval '90 s' end)",
-            *(kind, to, group, key, wait, expires),
+            *(kind, to, group, key, priority, wait, expires),
         )
         if before is not None:
             assert job == before
@@ -147,6 +152,9 @@ class Queue(RuleBasedStateMachine):
             tick.place()
             taken = tick.claim(seats, only=only)
         assert len(taken) <= seats
+        assert tick.known.count(UNKNOWN) or not self.one(
+            "select 1 from crontick.unfinished_jobs where id = any(%s) and kind = %s", taken, UNKNOWN
+        )
         assert not self.ended & set(taken)
         for job in taken:
             found = self.job(job)
@@ -173,6 +181,8 @@ class Queue(RuleBasedStateMachine):
         """Settled if it runs under that claim, lost if not; said again, it is known, and changes nothing."""
         found = self.job(job)
         current = found is not None and found[:2] == ("running", claim)
+        # Where a marker was reserved there is more to say than that the attempt succeeded.
+        plain = plain and self.one("select kind from crontick.jobs where id = %s", job) not in MARKERS
         said: Any = job if plain and outcome == "succeeded" else {"id": job, "outcome": outcome, **OUTCOMES[outcome]}
         lost, held, already = tick.settle(said, claim=claim)
         if job in tick.cancelled and current:
@@ -300,7 +310,7 @@ class Queue(RuleBasedStateMachine):
         self.conn.execute(b"delete from crontick.pauses")
         for _ in range(3 * len(self.jobs) + 3):
             self.one("update crontick.test_clock set ahead = ahead + interval '1 hour' returning 1")
-            tick = HandTick(self.conn, *KINDS, markers=MARKERS)
+            tick = HandTick(self.conn, *KINDS, UNKNOWN, markers=MARKERS)
             self.conn.execute(b"delete from crontick.pauses")
             self.take(tick, 50)
             for job in list(tick.running):
