@@ -24,7 +24,7 @@ if TYPE_CHECKING:
     from crontick.jobs.kind import Kind
     from crontick.jobs.lend import Lent
 
-__all__ = ["Context", "Cut", "Services"]
+__all__ = ["Context", "Cut", "Supplies"]
 
 T = TypeVar("T")
 
@@ -32,7 +32,7 @@ Cut = Literal["timeout", "deadline"]
 """Why the engine ended an attempt: its own time was over, or the tick's."""
 
 
-class Services(Protocol):
+class Supplies(Protocol):
     """What the tick lends to its attempts."""
 
     settings: "Config"
@@ -69,7 +69,7 @@ class Context:
         "_children",
         "_claimed",
         "_closed",
-        "_services",
+        "_supplies",
         "cancel_requested",
         "completing",
         "cut",
@@ -86,7 +86,7 @@ class Context:
         self,
         job: Job,
         kind: "Kind[Any]",
-        services: Services,
+        supplies: Supplies,
         *,
         claimed: Moment,
         lease_seconds: float,
@@ -95,7 +95,7 @@ class Context:
     ) -> None:
         self.job = job
         self.kind = kind
-        self._services = services
+        self._supplies = supplies
         self._claimed = claimed
         self._closed = False
         self._children: list[dict[str, Any]] = []
@@ -138,13 +138,13 @@ class Context:
     @property
     def settings(self) -> "Config":
         """The deployment's ``crontick.toml``."""
-        return self._services.settings
+        return self._supplies.settings
 
     @property
     def http(self) -> "httpx.AsyncClient":
         """The tick's shared client, behind the outbound filter; made when first touched."""
         self.check_lease()
-        return self._services.http()
+        return self._supplies.http()
 
     def db(self) -> "Lent":
         """A connection lent to this attempt: ``async with ctx.db() as conn`` (``with`` in a sync function).
@@ -152,7 +152,7 @@ class Context:
         At most ``CRONTICK_DB_CONNECTIONS`` are open in a tick. What is not committed when it is left is rolled back.
         """
         self.check_lease()
-        return self._services.lend(self)
+        return self._supplies.lend(self)
 
     def once(self, key: str | None = None) -> Once:
         """A marker: what is inside happens once for this kind and key (default: the claim's marker, or the lineage)."""
@@ -207,19 +207,19 @@ class Context:
 
     def reserve(self, key: str) -> Coroutine[Any, Any, tuple[str, int | None, float]]:
         """Ask for a marker on the tick's connection; one trip for all calls that wait."""
-        return self._services.reserve(self.job, self.kind, key)
+        return self._supplies.reserve(self.job, self.kind, key)
 
     def wait(self, coroutine: Coroutine[Any, Any, T]) -> T:
         """For sync functions, which block meanwhile: what the tick's loop answers."""
-        return self._services.wait(coroutine, self.loop)
+        return self._supplies.wait(coroutine, self.loop)
 
     async def not_wanted(self) -> str | None:
         """Why this reminder must not go out any more; None for what is wanted (P23)."""
-        return await self._services.not_wanted(self.job)
+        return await self._supplies.not_wanted(self.job)
 
     async def misfit_before(self) -> bool:
         """Whether the last error of this job was a payload that did not fit (P14)."""
-        return await self._services.misfit_before(self.job)
+        return await self._supplies.misfit_before(self.job)
 
     def check_lease(self) -> None:
         """Raises ``LeaseLost`` when this attempt may not act any more: it was cut off, or its process slept."""

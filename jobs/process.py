@@ -16,10 +16,10 @@ from crontick.jobs.keep import Keeper
 from crontick.jobs.lend import Lender
 from crontick.jobs.link import Link
 from crontick.jobs.request import TickRequest
-from crontick.jobs.services import TickServices
 from crontick.jobs.settings import Settings
 from crontick.jobs.stop import Stop
 from crontick.jobs.summary import Summary
+from crontick.jobs.supplies import TickSupplies
 from crontick.jobs.tick import tick
 from crontick.jobs.unavailable import Unavailable
 
@@ -60,18 +60,18 @@ async def run_tick(
     )
     caller = caller or Caller(request.trigger or "process_jobs")
     link = Link(url, lambda: bounds.left, _KEEPER.take(url))
-    services = TickServices(link, deployment, bounds, Lender(url, settings.db_connections))
+    supplies = TickSupplies(link, deployment, bounds, Lender(url, settings.db_connections))
     try:
         if request.dry_run:
             from crontick.jobs.preview import preview
 
             return await preview(link, deployment, request, bounds, caller)
-        summary = await tick(Exchanges(link, deployment, bounds, request), services, bounds, caller)
+        summary = await tick(Exchanges(link, deployment, bounds, request), supplies, bounds, caller)
     except (psycopg.Error, OSError, TimeoutError) as error:
         link.drop()
         raise unavailable(error) from None
     finally:
-        await services.close()
+        await supplies.close()
         await _KEEPER.keep(url, link, settings.keep_connection_seconds)
     for name in request.kinds or ():
         if name not in deployment.kinds:

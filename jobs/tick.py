@@ -5,28 +5,28 @@ from crontick.jobs.caller import Caller
 from crontick.jobs.count import closed, count, opened
 from crontick.jobs.exchange import Exchanges
 from crontick.jobs.seats import Seats
-from crontick.jobs.services import TickServices
 from crontick.jobs.settling import log_unrecorded
 from crontick.jobs.summary import Summary
+from crontick.jobs.supplies import TickSupplies
 
 __all__ = ["tick"]
 
 
-async def tick(exchanges: Exchanges, services: TickServices, bounds: Bounds, caller: Caller) -> Summary:
+async def tick(exchanges: Exchanges, supplies: TickSupplies, bounds: Bounds, caller: Caller) -> Summary:
     """Open, run and exchange until nothing is left to do or a bound is reached; an idle tick is closed by its opening.
 
     A job whose process dies anywhere in here is rescued by a later tick: nothing of it is kept in memory alone.
     """
     summary = Summary(caller.trigger)
-    opening, batch = await exchanges.open(caller, services.patience_seconds)
+    opening, batch = await exchanges.open(caller, supplies.patience_seconds)
     opened(summary, opening)
-    services.opened_at = opening.opened_at
-    seats = Seats(services.runner, bounds.left_for_functions)
+    supplies.opened_at = opening.opened_at
+    seats = Seats(supplies.runner, bounds.left_for_functions)
     try:
         while not batch.closed:
-            seats.start(services.contexts(batch.jobs))
+            seats.start(supplies.contexts(batch.jobs))
             seats.ask_to_stop(batch.cancels)
-            ended = await seats.ended(more=batch.more, trip_seconds=services.link.trip_seconds)
+            ended = await seats.ended(more=batch.more, trip_seconds=supplies.link.trip_seconds)
             batch = await exchanges.exchange(ended, seats)
             count(summary, batch)
     finally:

@@ -14,9 +14,9 @@ from crontick.jobs.kind import Kind
 from crontick.jobs.on_connection import is_async
 from crontick.jobs.reminders import Reminder
 from crontick.jobs.request import TickRequest
-from crontick.jobs.services import TickServices
 from crontick.jobs.stop import Stop
 from crontick.jobs.summary import Summary
+from crontick.jobs.supplies import TickSupplies
 from crontick.jobs.testing.around import around_attempts
 from crontick.jobs.testing.borrowed import BorrowedLink, roll_back_to
 from crontick.jobs.testing.deployed import deployed
@@ -99,11 +99,11 @@ async def _ticked(conn: Any, place: Place, limit: int, known: Deployment) -> Sum
     link = BorrowedLink(conn, place)
     known = msgspec.structs.replace(known, around=around_attempts(conn, place, link, known.around))
     bounds = Bounds(limit=limit, concurrency=1, budget_seconds=_BUDGET_SECONDS, host_limit_seconds=None, stop=Stop())
-    services = TickServices(link, known, bounds, BorrowedLender(conn, place), place.sync_side)
+    supplies = TickSupplies(link, known, bounds, BorrowedLender(conn, place), place.sync_side)
     try:
-        return await tick(Exchanges(link, known, bounds, TickRequest()), services, bounds, Caller("drain"))
+        return await tick(Exchanges(link, known, bounds, TickRequest()), supplies, bounds, Caller("drain"))
     finally:
-        await services.close()
+        await supplies.close()
 
 
 def _tell(summary: Summary, unknown: list[str], *, named: bool) -> None:

@@ -18,9 +18,9 @@ from crontick.jobs.exchange import Exchanges
 from crontick.jobs.lend import Lender
 from crontick.jobs.link import Link
 from crontick.jobs.request import TickRequest
-from crontick.jobs.services import TickServices
 from crontick.jobs.settings import Settings
 from crontick.jobs.stop import Stop
+from crontick.jobs.supplies import TickSupplies
 from crontick.jobs.tick import tick
 from tests.bench import floor
 from tests.bench.rows import fill
@@ -75,11 +75,11 @@ async def _drain(deployment: Deployment, url: str, batch: int) -> int:
         limit=10**9, concurrency=batch, budget_seconds=_BUDGET_SECONDS, host_limit_seconds=None, stop=Stop()
     )
     link = Link(url, lambda: bounds.left)
-    services = TickServices(link, deployment, bounds, Lender(url, 0))
+    supplies = TickSupplies(link, deployment, bounds, Lender(url, 0))
     try:
-        summary = await tick(Exchanges(link, deployment, bounds, TickRequest()), services, bounds, Caller("bench"))
+        summary = await tick(Exchanges(link, deployment, bounds, TickRequest()), supplies, bounds, Caller("bench"))
     finally:
-        await services.close()
+        await supplies.close()
         await link.close()
     return summary.succeeded
 

@@ -25,12 +25,12 @@ from crontick.sql.wire import statement
 if TYPE_CHECKING:
     import httpx
 
-__all__ = ["TickServices"]
+__all__ = ["TickSupplies"]
 
 T = TypeVar("T")
 
 
-class TickServices:
+class TickSupplies:
     """Made for one tick and closed with it; nothing costly is made before a function asks for it."""
 
     def __init__(
