@@ -23,22 +23,20 @@ class PayloadError(ValueError):
 class PayloadType:
     """The type of a kind's payload.
 
-    A dataclass, TypedDict, msgspec Struct or attrs class, or a class with ``model_validate`` and ``model_dump``
-    (Pydantic's, which is never imported here).
+    A dataclass, TypedDict, msgspec Struct or attrs class, a class with ``model_validate`` and ``model_dump``
+    (Pydantic's, which is never imported here), or any of these in another.
     """
 
-    __slots__ = ("_decoder", "_validate", "annotation")
+    __slots__ = ("_decoder", "annotation")
 
     def __init__(self, annotation: Any) -> None:
         self.annotation = annotation
-        self._validate: Callable[[object], Any] | None = getattr(annotation, "model_validate", None)
-        self._decoder = msgspec.json.Decoder(Any if self._validate else annotation)
+        self._decoder = msgspec.json.Decoder(annotation, dec_hook=_validated)
 
     def decode(self, text: str) -> Any:
         """The typed payload. Raises ``PayloadError`` when it does not fit; whatever the text holds, nothing else."""
         try:
-            value = self._decoder.decode(text)
-            return self._validate(value) if self._validate else value
+            return self._decoder.decode(text)
         except RecursionError:
             raise PayloadError("the payload is nested too deeply to be read") from None
         except (msgspec.MsgspecError, ValueError, TypeError, OverflowError) as error:
@@ -46,8 +44,6 @@ class PayloadType:
 
     def encode(self, payload: object) -> str:
         """JSON that fits the type and that jsonb can store. Raises ``PayloadError``."""
-        if self._validate is not None and hasattr(payload, "model_dump"):
-            payload = payload.model_dump(mode="json")
         text = encode_json(payload)
         if len(text) > PAYLOAD_BYTES:
             raise PayloadError(
@@ -60,7 +56,7 @@ class PayloadType:
 def encode_json(value: object) -> str:
     """Strict JSON in ASCII: no NaN, no NUL, no lone surrogate. Raises ``PayloadError``."""
     try:
-        text = json.dumps(msgspec.to_builtins(value), allow_nan=False, separators=(",", ":"))
+        text = json.dumps(msgspec.to_builtins(value, enc_hook=_dumped), allow_nan=False, separators=(",", ":"))
     except RecursionError:
         raise PayloadError("it is nested too deeply to be stored as JSON") from None
     except (ValueError, TypeError, msgspec.MsgspecError, OverflowError) as error:
@@ -72,6 +68,20 @@ def encode_json(value: object) -> str:
     if "\\u0000" in text and _NUL.search(text):
         raise PayloadError("it holds a NUL character, which PostgreSQL cannot store: take it out")
     return text
+
+
+def _validated(annotation: Any, value: object) -> Any:
+    """What msgspec does not know itself, made by the type's own rules."""
+    if hasattr(annotation, "model_validate"):
+        return annotation.model_validate(value)
+    raise TypeError(f"nothing is known of {annotation} in a payload: use a dataclass, or another type that is checked")
+
+
+def _dumped(value: Any) -> Any:
+    """JSON that ``model_validate`` takes back: by alias, without what is computed."""
+    if hasattr(value, "model_dump"):
+        return value.model_dump(mode="json", by_alias=True, round_trip=True, warnings=False)
+    raise TypeError(f"{type(value).__module__}.{type(value).__qualname__} has no form in JSON")
 
 
 def _depth(text: str) -> int:
