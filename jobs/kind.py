@@ -4,7 +4,7 @@ import inspect
 import re
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from datetime import timedelta
-from typing import TYPE_CHECKING, Any, Generic, Literal, TypeVar, Unpack, overload
+from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar, Unpack, overload
 
 import msgspec
 
@@ -15,6 +15,7 @@ from crontick.jobs.request import NAME_PATTERN
 
 if TYPE_CHECKING:
     from crontick.jobs.connections import AsyncCallersConnection, CallersConnection
+    from crontick.jobs.context import Context
 
 __all__ = ["InDoubt", "Kind", "kind"]
 
@@ -45,10 +46,11 @@ class Kind(msgspec.Struct, Generic[P], frozen=True, eq=False):
         """Call the function itself, as a test may."""
         return self.function(*args, **kwargs)
 
-    @overload
-    def enqueue(self, conn: "CallersConnection", payload: P, **options: Unpack[Options]) -> int: ...
+    # The async ones first: SQLAlchemy's AsyncConnection has a property `connection` of every type, which only raises.
     @overload
     def enqueue(self, conn: "AsyncCallersConnection", payload: P, **options: Unpack[Options]) -> Awaitable[int]: ...
+    @overload
+    def enqueue(self, conn: "CallersConnection", payload: P, **options: Unpack[Options]) -> int: ...
     def enqueue(self, conn: Any, payload: P, **options: Unpack[Options]) -> Any:
         """Insert a job on the caller's connection, in its transaction; its id, or an awaitable of it on an async one.
 
@@ -60,12 +62,12 @@ class Kind(msgspec.Struct, Generic[P], frozen=True, eq=False):
 
     @overload
     def enqueue_many(
-        self, conn: "CallersConnection", payloads: Iterable[P], **options: Unpack[Options]
-    ) -> list[int]: ...
-    @overload
-    def enqueue_many(
         self, conn: "AsyncCallersConnection", payloads: Iterable[P], **options: Unpack[Options]
     ) -> Awaitable[list[int]]: ...
+    @overload
+    def enqueue_many(
+        self, conn: "CallersConnection", payloads: Iterable[P], **options: Unpack[Options]
+    ) -> list[int]: ...
     def enqueue_many(self, conn: Any, payloads: Iterable[P], **options: Unpack[Options]) -> Any:
         """Insert up to 10,000 jobs in one statement; ids in the order of the payloads."""
         return enqueue_many(conn, [self.order(payload, **options) for payload in payloads])
@@ -73,6 +75,15 @@ class Kind(msgspec.Struct, Generic[P], frozen=True, eq=False):
     def order(self, payload: P, **options: Unpack[Options]) -> Order:
         """What ``enqueue`` would send: the checked payload and its options."""
         return Order.build(self.name, self.payload.encode(payload), **options)
+
+
+class Decorator(Protocol):
+    """What ``@kind(…)`` is before it has its function: a kind of the payload that the function takes."""
+
+    @overload
+    def __call__(self, function: Callable[[P], Any], /) -> Kind[P]: ...
+    @overload
+    def __call__(self, function: "Callable[[P, Context], Any]", /) -> Kind[P]: ...
 
 
 def kind(  # noqa: PLR0913 (each is one number of the kind, by name)
@@ -87,7 +98,7 @@ def kind(  # noqa: PLR0913 (each is one number of the kind, by name)
     marker: str | None = None,
     in_doubt: InDoubt = "park",
     secret: Iterable[str] = (),
-) -> Callable[[Callable[..., Any]], Kind[Any]]:
+) -> Decorator:
     """Make a function the function of a kind.
 
     ``timeout`` (seconds or a timedelta) is the most an attempt may take; ``needs`` is what must be left of a tick for

@@ -65,4 +65,4 @@ def test_what_a_tick_may_not_need_is_not_imported() -> None:
 )
 def test_a_mail_that_cannot_be_sent_is_refused_when_it_is_enqueued(wrong: dict[str, Any]) -> None:
     with pytest.raises(PayloadError):
-        send_email.order({"to": "a@example.com", **wrong})
+        send_email.order({"to": "a@example.com", **wrong})  # type: ignore[arg-type]
