@@ -142,12 +142,12 @@ def test_a_connection_that_was_closed_is_told_so(database: str, library: str) ->
     ("library", "error"),
     [
         ("psycopg", psycopg.OperationalError),
-        ("sqlalchemy session, psycopg", sa.exc.OperationalError),
-        ("asyncpg", asyncpg.PostgresConnectionError),
+        ("sqlalchemy session, psycopg", sa.exc.SQLAlchemyError),
+        ("asyncpg", (asyncpg.PostgresConnectionError, asyncpg.InterfaceError)),
     ],
 )
 def test_a_connection_that_broke_raises_the_driver_s_own_error(
-    database: str, sync_conn: psycopg.Connection[Any], library: str, error: type[Exception]
+    database: str, sync_conn: psycopg.Connection[Any], library: str, error: Any
 ) -> None:
     with open_transaction(library, database) as begun:
         begun.one("select 1")
@@ -155,5 +155,6 @@ def test_a_connection_that_broke_raises_the_driver_s_own_error(
             "select pg_terminate_backend(pid, 5000) from pg_stat_activity"
             " where pid <> pg_backend_pid() and datname = current_database()"
         )
-        with pytest.raises(error):
-            begun.wait(note.enqueue(begun.conn, {}))
+        for _ in range(2):  # found broken, and known to be
+            with pytest.raises(error):
+                begun.wait(note.enqueue(begun.conn, {}))
