@@ -6,5 +6,6 @@ from sqlalchemy.ext.asyncio import async_sessionmaker, create_async_engine
 
 __all__ = ["engine", "sessions"]
 
-engine = create_async_engine(os.environ.get("DATABASE_URL", "postgresql+psycopg://"))
+_URL = os.environ.get("DATABASE_URL", "postgresql://")
+engine = create_async_engine(_URL.replace("postgresql://", "postgresql+psycopg://", 1))
 sessions = async_sessionmaker(engine, expire_on_commit=False)
