@@ -3,12 +3,14 @@
 from datetime import timedelta
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Final
 
 import typer
 
 from crontick.handler.cli.options import Json, length
 from crontick.handler.cli.screen import complain
+
+EVERY: Final = timedelta(seconds=5)
 
 
 def dev(
@@ -16,9 +18,9 @@ def dev(
         str | None, typer.Argument(metavar="[MODULE:APP]", help="Your ASGI app, such as acme.main:app; it is wrapped.")
     ] = None,
     *,
-    every: Annotated[timedelta, typer.Option(parser=length, metavar="LENGTH", help="Between two ticks.")] = timedelta(
-        seconds=5
-    ),
+    every: Annotated[
+        timedelta | None, typer.Option(parser=length, metavar="LENGTH", help="Between two ticks.", show_default="5s")
+    ] = None,
     port: Annotated[int, typer.Option(min=0, max=65_535, help="Of the loopback; 0 takes a free one.")] = 8000,
     mail: Annotated[bool, typer.Option("--mail", help="Show mails whole.")] = False,
     migrate: Annotated[bool, typer.Option("--migrate", help="Also a database that was given by URL.")] = False,
@@ -31,7 +33,7 @@ def dev(
             raise typer.Exit(2)
     from crontick.handler.dev import Asked, DevRefused, run
 
-    asked = Asked(app=app, every=every, port=port, whole_mails=mail, migrate=migrate, as_json=json)
+    asked = Asked(app=app, every=every or EVERY, port=port, whole_mails=mail, migrate=migrate, as_json=json)
     try:
         run(asked, Path.cwd())
     except DevRefused as error:

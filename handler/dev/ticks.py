@@ -32,9 +32,9 @@ class Ticks:
         # No time-out for the answer: a function may stand at a breakpoint, and a process that ends cuts the connection.
         timeout = httpx.Timeout(None, connect=5)
         with httpx.Client(trust_env=False, timeout=timeout) as client:
-            more = False
-            while not self._over.wait(0 if more else self._every_seconds):
-                more = self._app.status is None and self._tick(client)
+            at_once = True  # the first one makes the kinds known to whoever enqueues
+            while not self._over.wait(0 if at_once else self._every_seconds):
+                at_once = self._app.status is None and self._tick(client)
 
     def _tick(self, client: httpx.Client) -> bool:
         """True when the next tick should come at once."""

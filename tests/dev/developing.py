@@ -1,11 +1,12 @@
 """``crontick dev`` as a process, and what it tells."""
 
 import json
+import os
 import shlex
 import signal
 import subprocess
 import sys
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -116,15 +117,26 @@ class Developing:
         started = descendants(self.child.pid)
         assert started
         self.child.process.send_signal(number)
-        status = self.child.wait()
-        until(lambda: not [pid for pid in started if runs(pid)])
+        try:
+            status = self.child.wait()
+            until(lambda: not [pid for pid in started if runs(pid)])
+        finally:
+            for pid in started:
+                with suppress(ProcessLookupError):
+                    os.kill(pid, signal.SIGKILL)
         return status
 
 
-def develop(processes: Processes, project: Path, *arguments: str, env: Mapping[str, str] | None = None) -> Developing:
-    """Start ``crontick dev``, which ticks every second on a free port."""
-    options = ("--json", "--port", "0", "--every", "1s")
-    child = processes.start(COMMAND, str(project), "dev", *options, *arguments, env={**UNSET, **(env or {})})
+def develop(
+    processes: Processes,
+    project: Path,
+    *arguments: str,
+    options: Sequence[str] = ("--every", "1s"),
+    env: Mapping[str, str] | None = None,
+) -> Developing:
+    """Start ``crontick dev`` on a free port, ticking every second unless ``options`` say otherwise."""
+    given = ("--json", "--port", "0", *options, *arguments)
+    child = processes.start(COMMAND, str(project), "dev", *given, env={**UNSET, **(env or {})})
     return Developing(project, child)
 
 

@@ -55,7 +55,7 @@ def test_the_commands_that_it_names_work_in_a_fresh_folder(processes: Processes,
     done = crontick(fresh, "init")
     first, second, third = (line.strip() for line in done.stdout.partition("next:\n")[2].splitlines())
     assert first == "crontick dev"
-    dev = develop(processes, fresh)
+    dev = develop(processes, fresh, options=())
     dev.told("dev", "in another terminal")
     sourced, _, command = second.partition(" && ")
     assert sourced == ". .crontick/env"
