@@ -85,6 +85,10 @@ def findings(state: Row, max_age: timedelta) -> list[str]:
         (state["dead_letters"], "dead jobs that wait for a decision: {}: `crontick dead list`"),
         (state["doubts"], "messages that may or may not have been sent: {}: `crontick doubts list`"),
         (
+            state["refused_ends"],
+            "jobs whose end the database refuses to store: {}: `crontick jobs --error 'the database refuses'`",
+        ),
+        (
             state["unknown_kinds"],
             "jobs of kinds that no deployment knows: {}: deploy code that has them, or `crontick cancel`",
         ),

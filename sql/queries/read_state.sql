@@ -21,6 +21,10 @@ select
         select sum(o.jobs) from crontick.overview as o
         where o.held_by = 'kind'
     )::bigint as unknown_kinds,
+    (
+        select count(*) from crontick.unfinished_jobs as j
+        where j.held_by = 'suspect' and j.held_by <> 'group' and j.lone_rescues >= 2
+    ) as refused_ends,
     (select count(*) from crontick.blocked_groups) as blocked_groups
 from crontick.installation as i
 left join lateral (

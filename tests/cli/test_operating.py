@@ -118,6 +118,23 @@ def test_all_is_well_where_nothing_waits(cli: Command) -> None:
     assert (answer.status, answer.json["wrong"], answer.json["environment"]) == (0, [], "test")
 
 
+def test_a_job_whose_end_is_refused_is_found_from_the_status(cli: Command, database: str) -> None:
+    job = cli("enqueue", "greet", "--expires-at", "2099-01-01T00:00:00Z").out.strip()
+    with psycopg.connect(database, autocommit=True) as conn:
+        conn.execute(
+            "insert into crontick.finished_jobs"
+            " (id, run_at, created_at, finished_at, priority, attempt, kind, queue, status, payload)"
+            " values (%s, now(), now(), now(), 0, 1, 'greet', 'default', 'succeeded', '{}')",
+            (job,),
+        )
+        conn.execute("update crontick.unfinished_jobs set expires_at = now()")
+    assert cli("tick").status == 0
+    answer = cli("status")
+    assert (answer.status, "the database refuses to store: 1" in answer.out) == (1, True)
+    found = cli("jobs", "--error", "the database refuses", "--json").json
+    assert [row["id"] for row in found] == [int(job)]
+
+
 def test_what_waits_for_a_person_makes_status_fail(cli: Command) -> None:
     dead_job(cli)
     cli("enqueue", "unheard_of")
@@ -137,6 +154,7 @@ STATE = {
     "dead_letters": 0,
     "doubts": 0,
     "unknown_kinds": None,
+    "refused_ends": 0,
 }
 
 
@@ -147,6 +165,7 @@ STATE = {
         ({"last_tick_age": timedelta(hours=23)}, ""),
         ({"oldest_due": timedelta(minutes=5)}, "no tick has come yet, and the oldest job has been due for 5m"),
         ({"last_tick_age": timedelta(hours=25)}, "no tick has come for 1d 1h, and nothing is due"),
+        ({"refused_ends": 1}, "jobs whose end the database refuses to store: 1: `crontick jobs --error"),
         ({"died_ticks": 2}, "ticks of the last day that died before their end: 2"),
     ],
 )
