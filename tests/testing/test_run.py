@@ -62,8 +62,9 @@ def test_a_database_is_refused_and_drain_named() -> None:
 
 
 def test_a_payload_that_does_not_fit_is_refused() -> None:
+    wrong: Any = {"value": "many"}
     with pytest.raises(PayloadError):
-        run(double, {"value": "many"})
+        run(double, wrong)
 
 
 def test_the_traceback_of_an_error_is_logged_and_that_of_a_signal_is_not(caplog: pytest.LogCaptureFixture) -> None:
