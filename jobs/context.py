@@ -2,7 +2,6 @@
 
 import asyncio
 import logging
-import os
 from collections.abc import Coroutine
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
@@ -13,7 +12,6 @@ from crontick.jobs.job import Job
 from crontick.jobs.once import Once
 from crontick.jobs.outcomes import Mark
 from crontick.jobs.payload import PAYLOAD_BYTES, PayloadError, encode_json
-from crontick.jobs.secrets import read_secret
 from crontick.jobs.signals import LeaseLost
 from crontick.sql import query
 
@@ -39,6 +37,10 @@ class Supplies(Protocol):
 
     def http(self) -> "httpx.AsyncClient":
         """The tick's one client."""
+        ...
+
+    def secret(self, name: str) -> str:
+        """The value of a secret, the same for the whole tick."""
         ...
 
     def lend(self, ctx: "Context") -> "Lent":
@@ -197,13 +199,7 @@ class Context:
 
     def secret(self, name: str) -> str:
         """The secret that the configuration names (``…_env``), also by ``…_FROM``. Raises ``LookupError`` naming it."""
-        try:
-            value = read_secret(os.environ, name)
-        except ValueError as error:
-            raise LookupError(str(error)) from None
-        if value is None:
-            raise LookupError(f"{name} is not set, and crontick.toml names it")
-        return value
+        return self._supplies.secret(name)
 
     def reserve(self, key: str) -> Coroutine[Any, Any, tuple[str, int | None, float]]:
         """Ask for a marker on the tick's connection; one trip for all calls that wait."""

@@ -6,6 +6,7 @@ from typing import Final
 WRITE: Final = "write postgresql://user:password@host:5432/database"
 
 _OTHERS: Final = (
+    (r"\{", "is JSON, not a URL: name the field that has it, as in aws-secretsmanager:ARN#url"),
     (r"(?i)(jdbc|r2dbc):", f"is a {{0}} URL of Java: {WRITE}"),
     (r"(?i)[^:]*\b(host|server|data source)\s*=[^;]*;", f"is a connection string of .NET: {WRITE}"),
     (r"(?i)(prisma|prisma\+postgres)://", f"is a URL of Prisma's own service, not of a PostgreSQL: {WRITE}"),

@@ -24,9 +24,16 @@ class Redactor:
     __slots__ = ("_forms",)
 
     def __init__(self, secrets: Iterable[str]) -> None:
-        forms = {form for secret in secrets for value in _values(secret) for form in _forms(value)}
-        # The longest first: of a URL with its password no other part stays.
-        self._forms = tuple(sorted(forms, key=lambda form: (-len(form), form)))
+        self._forms: tuple[str, ...] = ()
+        self.learn(secrets)
+
+    def learn(self, secrets: Iterable[str]) -> None:
+        """Take out these, too, from now on; those of before stay secret."""
+        new = [secret for secret in secrets if secret not in self._forms]
+        forms = {form for secret in new for value in _values(secret) for form in _forms(value)}
+        if not forms <= set(self._forms):
+            # The longest first: of a URL with its password no other part stays.
+            self._forms = tuple(sorted(forms.union(self._forms), key=lambda form: (-len(form), form)))
 
     def __call__(self, text: str) -> str:
         """The text without any of the secrets."""

@@ -9,10 +9,16 @@ _NOT_FILLED_IN: Final = {"undefined", "null", "none", "nil", "false", "true"}
 # Words of example values, in our documents and in everybody's.
 _EXAMPLE_WORDS: Final = ("example", "change-me", "changeme", "change_me", "your-", "your_", "placeholder", "replace-")
 _TEMPLATE = re.compile(r"\$\{|\$\(|\{\{|^\$\w+$|^<.*>$")
+_FROM_AWS: Final = ("aws-secretsmanager:", "aws-ssm:")
+
+
+def any_from_aws(environ: Mapping[str, str]) -> bool:
+    """Whether a secret is to be had from AWS's extension, which answers inside an invocation only."""
+    return any(value.startswith(_FROM_AWS) for name, value in environ.items() if name.endswith("_FROM"))
 
 
 def read_secret(environ: Mapping[str, str], name: str) -> str | None:
-    """The value of ``name``, or of the file that ``NAME_FROM`` points at; None when neither is set.
+    """The value of ``name``, or of what ``NAME_FROM`` points at; None when neither is set.
 
     Raises ``ValueError`` with a sentence that names the variable.
     """
@@ -21,18 +27,28 @@ def read_secret(environ: Mapping[str, str], name: str) -> str | None:
         return given or None
     if given:
         raise ValueError(f"{name} and {name}_FROM are both set: keep one of them")
-    if source.startswith(("aws-secretsmanager:", "aws-ssm:")):
-        raise ValueError(f"{name}_FROM: secrets from AWS are not yet in this version; use file:/path")
+    try:
+        value = _fetched(source, environ).strip()
+    except ValueError as error:
+        raise ValueError(f"{name}_FROM: {error}") from None
+    if not value:
+        raise ValueError(f"{name}_FROM: what it names is empty")
+    return value
+
+
+def _fetched(source: str, environ: Mapping[str, str]) -> str:
+    if source.startswith(_FROM_AWS):
+        from crontick.jobs.aws_extension import fetch
+
+        return fetch(source, environ)
     if not source.startswith("file:/"):
-        raise ValueError(f"{name}_FROM must be file:/path, such as file:/run/secrets/{name.lower()}")
+        # Perhaps the secret itself: not to be quoted.
+        raise ValueError("must be file:/path, aws-secretsmanager:ARN, aws-secretsmanager:ARN#key or aws-ssm:/path")
     path = Path(source.removeprefix("file:"))
     try:
-        value = path.read_text(encoding="utf-8").strip()
+        return path.read_text(encoding="utf-8")
     except (OSError, UnicodeDecodeError) as error:
-        raise ValueError(f"{name}_FROM: {path} cannot be read ({type(error).__name__})") from None
-    if not value:
-        raise ValueError(f"{name}_FROM: {path} is empty")
-    return value
+        raise ValueError(f"{path} cannot be read ({type(error).__name__})") from None
 
 
 def tokens(value: str) -> tuple[str, ...]:

@@ -18,6 +18,7 @@ from crontick.jobs.lend import Lends, Lent
 from crontick.jobs.link import Trips
 from crontick.jobs.run import Runner
 from crontick.jobs.threads import SyncSide, Threads
+from crontick.jobs.tick_secrets import TickSecrets
 from crontick.jobs.together import Together
 from crontick.sql import query
 from crontick.sql.wire import statement
@@ -44,6 +45,7 @@ class TickSupplies:
         self._sync_side = sync_side or Threads()
         self._lender = lender
         self._http: httpx.AsyncClient | None = None
+        self._secrets = TickSecrets(deployment.redact)
         self._markers: Together[dict[str, Any], tuple[str, int | None, float]] = Together(self._reserve)
         self.opened_at = datetime.max.replace(tzinfo=UTC)
         self._again = AskAgain(link, deployment.reminders)
@@ -94,6 +96,10 @@ class TickSupplies:
 
             self._http = client(self.settings.http)
         return self._http
+
+    def secret(self, name: str) -> str:
+        """As ``Context.secret``; each is read once a tick."""
+        return self._secrets.read(name)
 
     def lend(self, ctx: Context) -> Lent:
         """A connection for one attempt."""

@@ -13,11 +13,13 @@ import pytest
 
 from crontick.sql.embedded import FAST, postgres
 from crontick.sql.migrate import migrate
+from tests.worlds import aws_extension as extensions
 from tests.worlds import http_receiver as receivers
 from tests.worlds import pgbouncer as poolers
 from tests.worlds import process
 from tests.worlds import proxy as proxies
 from tests.worlds import smtp_sink as sinks
+from tests.worlds.aws_extension import AwsExtension
 from tests.worlds.http_receiver import HttpReceiver
 from tests.worlds.memory import memory_folder
 from tests.worlds.process import Processes
@@ -118,6 +120,12 @@ def smtp_sink() -> Iterator[SmtpSink]:
 def http_receiver() -> Iterator[HttpReceiver]:
     with receivers.http_receiver() as receiver:
         yield receiver
+
+
+@pytest.fixture
+def extension() -> Iterator[AwsExtension]:
+    with extensions.aws_extension() as made:
+        yield made
 
 
 @pytest.fixture

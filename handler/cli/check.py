@@ -16,6 +16,7 @@ from crontick.jobs.config_error import ConfigError
 from crontick.jobs.deployment import Deployment, DeploymentError, load_deployment
 from crontick.jobs.fit import suggestion
 from crontick.jobs.ready import check_ready
+from crontick.jobs.secrets import read_secret
 from crontick.jobs.settings import VARIABLES, Settings, SettingsError
 from crontick.jobs.stop import Stop
 from crontick.jobs.unavailable import Unavailable
@@ -91,7 +92,12 @@ def _secrets(deployment: Deployment, environ: Mapping[str, str]) -> Iterator[Fin
     named = [("[email]", config.email.url_env)] if config.email is not None else []
     named += [(f"webhook_endpoint {e.name}", name) for e in config.webhook_endpoint for name in e.secret_names]
     for where, name in named:
-        if not (environ.get(name) or environ.get(f"{name}_FROM")):
+        try:
+            value = read_secret(environ, name)
+        except ValueError as error:
+            yield Finding(wrong=True, sentence=f"{error}; {where} of crontick.toml names it")
+            continue
+        if value is None:
             yield Finding(wrong=True, sentence=f"{name} is not set, and {where} of crontick.toml names it")
 
 

@@ -18,6 +18,7 @@ from crontick.jobs.testing.around import logged
 from crontick.jobs.testing.deployed import deployed
 from crontick.jobs.testing.place import CallersThread, in_callers_thread
 from crontick.jobs.threads import SyncSide, Threads
+from crontick.jobs.tick_secrets import TickSecrets
 
 if TYPE_CHECKING:
     import httpx
@@ -102,6 +103,7 @@ class _LentAlone:
         self.settings = deployment.config
         self._sync_side = sync_side
         self._http: httpx.AsyncClient | None = None
+        self.secret = TickSecrets(deployment.redact).read
 
     def http(self) -> "httpx.AsyncClient":
         if self._http is None:

@@ -117,7 +117,7 @@ def test_a_secret_may_lie_in_a_file(tmp_path: Path) -> None:
         (lambda tmp: f"file:{tmp}/empty", "is empty"),
         (lambda tmp: f"file:{tmp}/binary", "cannot be read"),
         (lambda _: "file:relative", "must be file:/path"),
-        (lambda _: "aws-ssm:/cron/secret", "not yet in this version"),
+        (lambda _: "aws-ssm:/cron/secret", "on Lambda only"),
         (lambda _: CRON, "must be file:/path"),
     ],
 )
