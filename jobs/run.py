@@ -3,6 +3,7 @@
 import asyncio
 import logging
 from collections.abc import Callable
+from functools import partial
 from typing import Any, Final
 
 import msgspec
@@ -68,11 +69,7 @@ class Runner:
                 payload = ctx.kind.payload.decode(ctx.job.payload_text)
             except PayloadError as error:
                 return ended(ctx, await self._misfit(ctx, error))
-            if self._around is None:
-                value = await self._call(ctx, payload)
-            else:
-                async with self._around(ctx):
-                    value = await self._call(ctx, payload)
+            value = await self._call(ctx, payload)
             outcome: Outcome = _PLAIN if value is None else _with_result(value)
             if ctx.completing:
                 outcome = self._uncommitted(ctx)
@@ -86,10 +83,12 @@ class Runner:
 
     async def _call(self, ctx: Context, payload: object) -> Any:
         kind = ctx.kind
-        arguments = (payload, ctx) if kind.takes_context else (payload,)
-        if kind.is_async:
-            return await kind.function(*arguments)
-        return await self._sync_side.run(lambda: kind.function(*arguments))
+        function = partial(kind.function, payload, ctx) if kind.takes_context else partial(kind.function, payload)
+        if self._around is not None:
+            from crontick.jobs.around import call_within
+
+            return await call_within(self._around(ctx), function, None if kind.is_async else self._sync_side)
+        return await (function() if kind.is_async else self._sync_side.run(function))
 
     def _raised(self, ctx: Context, error: BaseException) -> Outcome:
         if ctx.completing:

@@ -3,6 +3,7 @@
 import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
+from functools import partial
 from typing import Any, Final
 
 from crontick.jobs.context import Context
@@ -10,15 +11,17 @@ from crontick.jobs.signals import Signal
 from crontick.jobs.testing.borrowed import BorrowedLink, roll_back_to
 from crontick.jobs.testing.place import Place
 from crontick.jobs.testing.say import as_psycopg, say
+from crontick.jobs.threads import SyncSide
 
 __all__ = ["Around", "around_attempts"]
 
 Around = Callable[[Context], AbstractAsyncContextManager[Any]]
+Hook = Callable[[Context], Any]
 _IN_ATTEMPT: Final = "crontick_attempt"
 _LOG: Final = logging.getLogger("crontick.testing")
 
 
-def around_attempts(conn: Any, place: Place, link: BorrowedLink, inner: Around | None) -> Around:
+def around_attempts(conn: Any, place: Place, link: BorrowedLink, inner: Hook | None) -> Around:
     """The deployment's own hook, within it."""
 
     @asynccontextmanager
@@ -26,7 +29,7 @@ def around_attempts(conn: Any, place: Place, link: BorrowedLink, inner: Around |
         async with link.turn:
             await place.speak(say(conn, f"savepoint {_IN_ATTEMPT}"))
             try:
-                async with logged(ctx, inner):
+                async with logged(ctx, inner, place.sync_side):
                     yield
             finally:
                 await place.speak(_left(conn))
@@ -39,16 +42,36 @@ def around_attempts(conn: Any, place: Place, link: BorrowedLink, inner: Around |
 
 
 @asynccontextmanager
-async def logged(ctx: Context, inner: Around | None) -> AsyncIterator[None]:
+async def logged(ctx: Context, inner: Hook | None, sync_side: SyncSide) -> AsyncIterator[None]:
     """The summary names the class of an error only; who runs the tests wants its traceback, which pytest then shows."""
     try:
-        async with nullcontext() if inner is None else inner(ctx):
+        async with nullcontext() if inner is None else _entered(inner(ctx), ctx, sync_side):
             yield
     except Signal:
         raise
     except Exception:
         _LOG.exception("job %s, kind %s, attempt %s", ctx.job.id, ctx.kind.name, ctx.attempt)
         raise
+
+
+@asynccontextmanager
+async def _entered(manager: Any, ctx: Context, sync_side: SyncSide) -> AsyncIterator[None]:
+    """A plain manager is entered and left where the function runs."""
+    if hasattr(manager, "__aenter__"):
+        async with manager:
+            yield
+    elif ctx.kind.is_async:
+        with manager:
+            yield
+    else:
+        await sync_side.run(manager.__enter__)
+        try:
+            yield
+        except BaseException as error:
+            if not await sync_side.run(partial(manager.__exit__, type(error), error, error.__traceback__)):
+                raise
+        else:
+            await sync_side.run(partial(manager.__exit__, None, None, None))
 
 
 async def _left(conn: Any) -> None:

@@ -50,7 +50,7 @@ async def _attempted(kind: Kind[Any], payload: object, attempt: int, sync_side: 
     job = _job(kind, payload, attempt)
     deployment = deployed("test")
     lent = _LentAlone(deployment, sync_side)
-    runner = Runner(partial(logged, inner=deployment.around), sync_side, deployment.redact)
+    runner = Runner(partial(logged, inner=deployment.around, sync_side=sync_side), sync_side, deployment.redact)
     seats = Seats(runner, _LEASE_SECONDS)
     ctx = Context(
         job,
