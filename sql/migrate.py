@@ -15,6 +15,8 @@ __all__ = ["MigrationRefused", "Step", "environment_of", "migrate", "pending", "
 
 _LOCK = 0x63726F6E7469636B
 """The letters of "crontick": two schemas of one database never migrate at once."""
+_LOOKS = 5
+"""Among other clients of a pooler two statements may meet different sessions by chance."""
 _LEDGER = """
 create schema if not exists crontick;
 create table if not exists crontick.ledger (
@@ -79,6 +81,7 @@ def migrate(
             'the test clock is not for the environment "production": set CRONTICK_ENVIRONMENT, for example to "test"'
         )
     with psycopg.connect(url, autocommit=True, prepare_threshold=None) as conn:
+        _refuse_pooler(conn, url)
         _lock(conn, wait_seconds)
         conn.execute("set lock_timeout = '5s'; set check_function_bodies = off; set client_min_messages = warning")
         conn.execute(_LEDGER)
@@ -127,6 +130,22 @@ def script(*, environment: str = "production") -> str:
 
 def _folder() -> Traversable:
     return files("crontick.sql")
+
+
+def _refuse_pooler(conn: psycopg.Connection[Any], url: str) -> None:
+    """A pooler in transaction mode would leave the lock and the settings below to whoever has that session next.
+
+    A pooler tells a process number of its own; in session mode it keeps the session for us, and nobody else meets it.
+    """
+    if _one(conn, "select pg_backend_pid()") == conn.info.backend_pid:
+        return
+    with psycopg.connect(url, autocommit=True, prepare_threshold=None) as other:
+        for _ in range(_LOOKS):
+            if _one(conn, "select pg_backend_pid()") == _one(other, "select pg_backend_pid()"):
+                raise MigrationRefused(
+                    "this URL leads through a pooler in transaction mode: set CRONTICK_MIGRATE_URL to the database's"
+                    " direct URL, or to the pooler's in session mode"
+                )
 
 
 def _lock(conn: psycopg.Connection[Any], wait_seconds: float) -> None:

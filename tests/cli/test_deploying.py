@@ -223,3 +223,9 @@ def test_a_secret_that_the_configuration_names_and_nobody_set_is_found(
     )
     monkeypatch.setenv("MAIL_URL", "smtp://127.0.0.1:2525")
     assert cli("check").status == 0
+
+
+def test_migrate_takes_the_url_that_is_its_own(cli: Command, database: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("CRONTICK_DATABASE_URL", "postgresql://127.0.0.1:1/x")
+    monkeypatch.setenv("CRONTICK_MIGRATE_URL", database)
+    assert cli("migrate").out == "nothing was missing\n"

@@ -10,8 +10,10 @@ import pytest
 from crontick.jobs import aws_extension as extension_client
 from crontick.jobs import process_jobs
 from crontick.jobs.deployment import load_deployment
+from crontick.jobs.redact import Redactor
 from crontick.jobs.secrets import read_secret
 from crontick.jobs.settings import Settings, SettingsError
+from crontick.jobs.tick_secrets import TickSecrets
 from tests.worlds.aws_extension import AwsExtension
 from tests.worlds.http_receiver import HttpReceiver
 
@@ -164,3 +166,15 @@ async def test_a_tick_reads_a_secret_once_and_the_next_one_its_new_value(
     assert deployment.redact("dHdvdHdvdHdvdHdvdHdvdHdvdHdvdHdv b25lb25lb25lb25lb25lb25lb25lb25l") == (
         "[redacted] [redacted]"
     )
+
+
+def test_a_tick_asks_once_for_a_secret_that_cannot_be_had(
+    extension: AwsExtension, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name, value in {**extension.environ, "CRM_SECRET_FROM": "aws-ssm:/crm"}.items():
+        monkeypatch.setenv(name, value)
+    secrets = TickSecrets(Redactor(()))
+    for _ in range(2):
+        with pytest.raises(LookupError, match="CRM_SECRET_FROM: AWS's extension answered 400"):
+            secrets.read("CRM_SECRET")
+    assert len(extension.asked) == 1

@@ -24,7 +24,7 @@ listen_addr = 127.0.0.1
 listen_port = {listen}
 unix_socket_dir =
 auth_type = any
-pool_mode = transaction
+pool_mode = {mode}
 default_pool_size = 10
 max_client_conn = 500
 server_idle_timeout = 5
@@ -32,7 +32,7 @@ server_idle_timeout = 5
 
 
 @contextmanager
-def pgbouncer(server: str) -> Iterator[str]:
+def pgbouncer(server: str, *, mode: str = "transaction") -> Iterator[str]:
     """The URL of the pooler, in which any database of the server can be named."""
     assert PROGRAM is not None
     with tempfile.TemporaryDirectory(prefix="pgbouncer-", dir="/tmp") as folder, socket.socket() as probe:
@@ -42,7 +42,7 @@ def pgbouncer(server: str) -> Iterator[str]:
         parts = urlsplit(server)
         host = parse_qs(parts.query).get("host", [parts.hostname or "127.0.0.1"])[0]
         file = Path(folder) / "pgbouncer.ini"
-        file.write_text(_CONFIGURATION.format(host=host, port=parts.port or 5432, listen=listen))
+        file.write_text(_CONFIGURATION.format(host=host, port=parts.port or 5432, listen=listen, mode=mode))
         Path(folder).chmod(0o755)
         as_nobody = ["-u", "nobody"] if os.geteuid() == 0 else []
         log = Path(folder) / "log"
