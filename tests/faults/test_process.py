@@ -50,9 +50,9 @@ async def test_a_function_that_asks_for_too_much_memory_fails_alone(world: World
 async def test_a_function_that_takes_memory_without_end_fails_alone_whatever_is_left(world: World, pieces: int) -> None:
     job = await world.enqueue(doomed.gorge, {"bytes": pieces})
     await doomed.note.enqueue_many(world.conn, [{}] * 5)
-    assert world.processes.start(CONFINED, world.url, "{}").line() == "ended claimed=6 succeeded=5 failed=1"
+    assert world.processes.start(CONFINED, world.url, "{}").line(seconds=90) == "ended claimed=6 succeeded=5 failed=1"
     await world.later("2 minutes")
-    assert world.processes.start(CONFINED, world.url, "{}").line() == "ended claimed=1 dead=1"
+    assert world.processes.start(CONFINED, world.url, "{}").line(seconds=90) == "ended claimed=1 dead=1"
     assert (await world.status(job), await world.outcomes(job)) == ("dead", ["failed", "dead"])
 
 
