@@ -29,12 +29,12 @@ from tests.worlds.smtp_sink import SmtpSink
 collect_ignore = ["apps"]
 """Projects of their own, with suites of their own (tests/testing/test_apps.py)."""
 
-BINDIR = os.environ.get("CRONTICK_TEST_BINDIR")
+BINDIR = os.environ.get("TESTS_POSTGRESQL_BINDIR")
 """Where the programs of another PostgreSQL are, for a run on that version."""
 DEBIAN15 = Path("/usr/lib/postgresql/15/bin")
 
 
-NO_SKIPS = os.environ.get("CRONTICK_NO_SKIPS") == "1"
+NO_SKIPS = os.environ.get("TESTS_NO_SKIPS") == "1"
 """Set in CI, where everything that a test needs is installed."""
 
 
@@ -43,7 +43,7 @@ def pytest_runtest_makereport() -> Generator[None, pytest.TestReport, pytest.Tes
     report = yield
     if NO_SKIPS and report.skipped and not hasattr(report, "wasxfail"):
         report.outcome = "failed"
-        report.longrepr = f"skipped, where nothing may be (CRONTICK_NO_SKIPS=1): {report.longrepr}"
+        report.longrepr = f"skipped, where nothing may be (TESTS_NO_SKIPS=1): {report.longrepr}"
     return report
 
 
@@ -52,7 +52,7 @@ def pytest_make_collect_report() -> Generator[None, pytest.CollectReport, pytest
     report = yield
     if NO_SKIPS and report.skipped:
         report.outcome = "failed"
-        report.longrepr = f"skipped, where nothing may be (CRONTICK_NO_SKIPS=1): {report.longrepr}"
+        report.longrepr = f"skipped, where nothing may be (TESTS_NO_SKIPS=1): {report.longrepr}"
     return report
 
 

@@ -97,8 +97,6 @@ def test_what_is_wrong_with_a_deployment_is_found(
 def test_a_variable_that_is_misspelt_is_told_and_those_of_kubernetes_are_not(
     cli: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    for known_to_tests in ("CRONTICK_NO_SKIPS", "CRONTICK_TEST_BINDIR"):
-        monkeypatch.delenv(known_to_tests, raising=False)
     monkeypatch.setenv("CRONTICK_CONCURENCY", "5")
     monkeypatch.setenv("CRONTICK_PORT", "tcp://10.0.0.1:80")
     monkeypatch.setenv("CRONTICK_SERVICE_HOST", "10.0.0.1")

@@ -25,7 +25,7 @@ def test_that_is_known_to_fail():
 def outcome(processes: Processes, folder: Path, text: str, *, no_skips: str) -> list[str]:
     (folder / "test_one.py").write_text(text)
     options = ("-p", "tests.conftest", "-p", "no:cacheprovider", "--rootdir", str(folder))
-    child = processes.run("-m", "pytest", "-q", *options, str(folder), env={"CRONTICK_NO_SKIPS": no_skips})
+    child = processes.run("-m", "pytest", "-q", *options, str(folder), env={"TESTS_NO_SKIPS": no_skips})
     child.wait()
     return child.rest()[-1].split(" in ")[0].split(", ")
 

@@ -58,7 +58,7 @@ def test_nothing_is_made_before_the_first_tick(processes: Processes, database: s
     others = "select count(*) from pg_stat_activity where datname = current_database() and pid <> pg_backend_pid()"
     with uvicorn(processes, "app_starlette:app", environ(database)) as (address, _):
         before = call(address, "/process").json()
-        assert before["modules"] == ["crontick.handler", "crontick.handler.paths", "crontick.handler.wrap"]
+        assert before["modules"] == [f"crontick.handler{name}" for name in ("", ".lazily", ".paths", ".wrap")]
         assert before["threads"] == ["MainThread"]
         assert conn.execute(others).fetchone() == (0,)
         tick(address)
