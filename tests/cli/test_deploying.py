@@ -94,12 +94,13 @@ def test_what_is_wrong_with_a_deployment_is_found(
     assert any(said in finding["sentence"] for finding in wrong["findings"] if finding["wrong"])
 
 
-def test_a_variable_that_is_misspelt_is_told_and_those_of_kubernetes_are_not(
+def test_a_variable_that_is_misspelt_is_told_and_those_of_kubernetes_and_tests_are_not(
     cli: Command, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setenv("CRONTICK_CONCURENCY", "5")
     monkeypatch.setenv("CRONTICK_PORT", "tcp://10.0.0.1:80")
     monkeypatch.setenv("CRONTICK_SERVICE_HOST", "10.0.0.1")
+    monkeypatch.setenv("CRONTICK_TEST_DATABASE_URL", "postgresql://localhost/postgres")
     answer = cli("check")
     assert (
         answer.out
