@@ -68,7 +68,7 @@ def _findings(environ: Mapping[str, str], *, offline: bool) -> Iterator[Finding]
 
 
 def _strangers(environ: Mapping[str, str]) -> Iterator[str]:
-    known = {variable.name for variable in VARIABLES} | {"CRONTICK_TEST_DATABASE_URL"}  # the fixture crontick_database's
+    known = {variable.name for variable in VARIABLES} | {"CRONTICK_TEST_DATABASE_URL"}  # crontick_database's
     for name in environ:
         ours = name.startswith("CRONTICK_") and not _NOT_OURS.match(name)
         if ours and name.removesuffix("_FROM") not in known:
