@@ -2,7 +2,7 @@
 
 import asyncio
 import logging
-from collections.abc import Coroutine
+from collections.abc import Callable, Coroutine
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
 
@@ -75,6 +75,7 @@ class Context:
         "cancel_requested",
         "completing",
         "cut",
+        "hides",
         "job",
         "kind",
         "lease_seconds",
@@ -109,6 +110,8 @@ class Context:
         self.cancel_requested = False
         self.completing = False
         self.progress_made: tuple[int, int | None] | None = None
+        self.hides: Callable[[str], str] = _as_it_is
+        """Takes the job's secret fields out of a text."""
 
     @property
     def attempt(self) -> int:
@@ -132,10 +135,16 @@ class Context:
 
     @property
     def log(self) -> logging.LoggerAdapter[logging.Logger]:
-        """A logger that names the job."""
-        return logging.LoggerAdapter(
-            logging.getLogger(f"crontick.kinds.{self.kind.name}"), {"job": self.job.id, "attempt": self.attempt}
+        """A logger that names the job, and keeps its secret fields to itself."""
+        logger, extra = (
+            logging.getLogger(f"crontick.kinds.{self.kind.name}"),
+            {"job": self.job.id, "attempt": self.attempt},
         )
+        if self.hides is _as_it_is:
+            return logging.LoggerAdapter(logger, extra)
+        from crontick.jobs.hiding import Hiding
+
+        return Hiding(logger, extra, self.hides)
 
     @property
     def settings(self) -> "Config":
@@ -170,13 +179,21 @@ class Context:
 
         self.check_lease()
         self.completing = True
-        text = None if result is None else encode_json(result)
+        text = None if result is None else self.hides_result(encode_json(result))
         if text is not None and len(text) > PAYLOAD_BYTES:
             raise PayloadError(
                 f"the result has {len(text)} bytes, {PAYLOAD_BYTES} are allowed: store it and return a reference"
             )
         values = {"id": self.job.id, "claim": self.job.claim, "result": text}
         return execute(conn, query("complete_job"), values, _nothing)
+
+    def hides_result(self, text: str) -> str:
+        """A result, a JSON text, without the job's secret fields."""
+        if self.hides is _as_it_is:
+            return text
+        from crontick.jobs.hiding import hidden
+
+        return hidden(text, self.hides)
 
     def enqueue(self, kind: "Kind[Any]", payload: object, *, conn: Any = None, **options: Any) -> Any:
         """Enqueue a child. Without a connection it is written by the settle that records this job's success (P9)."""
@@ -225,6 +242,11 @@ class Context:
     def close(self) -> None:
         """The engine has written this attempt off: every door raises ``LeaseLost`` from now on (P7)."""
         self._closed = True
+
+
+def _as_it_is(text: str) -> str:
+    """Without secret fields there is nothing to hide."""
+    return text
 
 
 def _nothing(_rows: object) -> None:

@@ -57,8 +57,13 @@ def _count(summary: Summary, ending: Ending) -> None:
             summary.snoozed += 1
         case Cancelled():
             summary.cancelled += 1
-        case HandedBack():
+        case HandedBack(missing_key=key):
             summary.handed_back += 1
+            if key is not None:
+                summary.warn(
+                    f"jobs are sealed with the key {key}, which this deployment lacks:"
+                    " add it to CRONTICK_ENCRYPTION_KEYS"
+                )
 
 
 def closed(summary: Summary, batch: Batch, bounds: Bounds, seats: Seats, claimed: int) -> Summary:

@@ -5,7 +5,7 @@ import importlib
 import os
 from collections.abc import Callable, Iterable, Mapping
 from datetime import timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import msgspec
 
@@ -18,6 +18,9 @@ from crontick.jobs.secrets import read_secret, tokens
 from crontick.jobs.sections import Config, Exponential, KindSettings
 from crontick.jobs.settings import Settings
 from crontick.sql import VERSION
+
+if TYPE_CHECKING:
+    from crontick.jobs.sealing import Keyring
 
 __all__ = ["Deployment", "DeploymentError", "load_deployment"]
 
@@ -37,6 +40,7 @@ class Deployment(msgspec.Struct, frozen=True, kw_only=True):
     redact: Redactor
     hash: str
     version: str
+    keyring: "Keyring | None" = None
 
     @property
     def known(self) -> list[str]:
@@ -47,7 +51,13 @@ class Deployment(msgspec.Struct, frozen=True, kw_only=True):
         """What ``crontick.kinds`` keeps, by which an enqueue from any language finds queue and priority."""
         return msgspec.json.encode(
             [
-                {"name": kind.name, "queue": kind.queue, "priority": kind.priority, "max_attempts": kind.max_attempts}
+                {
+                    "name": kind.name,
+                    "queue": kind.queue,
+                    "priority": kind.priority,
+                    "max_attempts": kind.max_attempts,
+                    "secret": sorted(kind.secret),
+                }
                 for _, kind in sorted(self.kinds.items())
             ]
         ).decode()
@@ -96,7 +106,16 @@ def load_deployment(
         redact=Redactor(_secrets(settings, config)),
         hash=_hash(found, remind, config),
         version=VERSION,
+        keyring=_keyring(settings),
     )
+
+
+def _keyring(settings: Settings) -> "Keyring | None":
+    if not settings.encryption_keys:
+        return None
+    from crontick.jobs.sealing import read_keyring
+
+    return read_keyring(",".join(settings.encryption_keys))
 
 
 def _config(settings: Settings, kinds: Mapping[str, Kind[Any]]) -> Config:
@@ -144,6 +163,12 @@ def _overridden(kind: Kind[Any], said: KindSettings) -> Kind[Any]:
             changes["needs_seconds"] = said.timeout.total_seconds()
     if said.needs is not None:
         changes["needs_seconds"] = said.needs.total_seconds()
+    if said.secret:
+        if kind.marker in said.secret:
+            raise DeploymentError(
+                f"[kinds.{kind.name}] secret names {kind.marker}, the key of its markers, which is kept in clear"
+            )
+        changes["secret"] = kind.secret | frozenset(said.secret)
     if isinstance(said.backoff, Exponential):
         changes["backoff"] = backoffs.Exponential(
             said.backoff.base.total_seconds(), said.backoff.factor, said.backoff.cap.total_seconds()
@@ -205,6 +230,7 @@ def _hash(kinds: Mapping[str, Kind[Any]], reminders: list[Reminder], config: Con
                 repr(k.backoff),
                 k.marker,
                 k.in_doubt,
+                sorted(k.secret),
             ]
             for _, k in sorted(kinds.items())
         ],

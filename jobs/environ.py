@@ -37,6 +37,19 @@ class Environ:
             self.sentences.append(str(error))
             return None
 
+    def keys(self, name: str) -> tuple[str, ...]:
+        """Keys that seal and open, each judged."""
+        value = self._secret(name)
+        if value is None:
+            return ()
+        from crontick.jobs.sealing import SealingError, read_keyring
+
+        try:
+            read_keyring(value, name=name)
+        except SealingError as error:
+            self.sentences.append(str(error))
+        return tokens(value)
+
     def unshared(self, secrets: Mapping[str, tuple[str, ...]]) -> None:
         """Find values that open two doors."""
         names = list(secrets)

@@ -3,7 +3,7 @@
 import asyncio
 import secrets
 from itertools import starmap
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 import psycopg
@@ -23,6 +23,9 @@ from crontick.jobs.settling import bare, log_refused, settling
 from crontick.jobs.summary import StopReason
 from crontick.sql import query
 from crontick.sql.wire import Answer, Segment, Statement, Value, statement
+
+if TYPE_CHECKING:
+    from crontick.jobs.unsealed import Unsealed
 
 __all__ = ["Exchanges"]
 
@@ -60,7 +63,9 @@ class Exchanges:
         self.unsettled: list[Ending] = []
         self._held: set[int] = set()
         self._found: list[Found] = []
+        self._sealed = False
         self._coming = ComingUp()
+        self._unsealed = _unsealed(deployment)
         self.claimed = 0
         self.suspects = 0
 
@@ -69,12 +74,13 @@ class Exchanges:
         claim = secrets.randbits(63)
         settings, bounds, request = self._deployment.settings, self._bounds, self._request
         stop = self._stop_reason()
+        sealed = self._unsealed.opening() if self._unsealed else []
         reminders = [] if settings.paused else [r for r in self._deployment.reminders if r.query is not None]
 
         def build(*, repeat: bool) -> list[Segment]:
             opening = opening_tick(self._opening, self._deployment, bounds, request, caller)
             return [
-                [_BOUND, opening, *self._claiming(claim, stop, running=0, suspects=True, repeat=repeat)],
+                [_BOUND, opening, *sealed, *self._claiming(claim, stop, running=0, suspects=True, repeat=repeat)],
                 *[ask_for_items(reminder, among=len(reminders)) for reminder in reminders],
             ]
 
@@ -86,9 +92,11 @@ class Exchanges:
         if ran:
             self._coming = await coming_up(self._deployment.reminders, reminders, answers[1:], opened.warnings)
             self._found = self._coming.found
-        batch = self._batch(rows[2:], claim)
+        if self._unsealed and ran:
+            self._unsealed.opened(rows[2 : 2 + len(sealed)])
+        batch = self._batch(rows[2 + len(sealed) :], claim)
         if ran:
-            batch.closed = batch.closed and not self._found and self._known_deployment
+            batch.closed = batch.closed and not self._found and self._known_deployment and not self._to_seal
         return opened, batch
 
     async def exchange(self, ended: list[Ending], seats: Seats) -> Batch:
@@ -107,7 +115,7 @@ class Exchanges:
             batch = await self._settle_apart(endings, seats)
         self.unsettled = [ending for ending in endings if ending.ctx.job.id in self._held]
         batch.settled = [ending for ending in endings if ending.ctx.job.id not in self._held]
-        moved = bool(batch.jobs or batch.settled or batch.reminders) or self._parked > parked
+        moved = bool(batch.jobs or batch.settled or batch.reminders or self._sealed) or self._parked > parked
         self._asked_in_vain = 0 if moved else self._asked_in_vain + 1
         return batch
 
@@ -146,7 +154,9 @@ class Exchanges:
         stop = self._stop_reason() if claim_too else "budget"
         running = seats.running if claim_too else max(seats.running, 1)
         free = not seats.suspect
-        prefix = self._prefix()
+        knowing = [] if self._known_deployment else [knowing_kinds(self._deployment)]
+        sealing = self._unsealed.writing(self._opening, look=bool(knowing)) if self._unsealed else []
+        prefix = [*knowing, *sealing, *self._reminding()]
         settled_by = settling(self._opening, endings, seats)
 
         def build(*, repeat: bool) -> list[Segment]:
@@ -163,6 +173,7 @@ class Exchanges:
         _raise(answer)
         rows = answer.rows[1:]
         reminders: list[tuple[str, int, int, int]] = []
+        self._sealed = bool(self._unsealed and sealing and self._unsealed.written(rows[len(knowing) :][: len(sealing)]))
         if prefix:
             if self._found:
                 reminders = rows[len(prefix) - 1]
@@ -180,17 +191,21 @@ class Exchanges:
             rows = rows[1:]
         batch = self._batch(rows, claim)
         batch.lost, batch.reminders, batch.cancelled, batch.completed = lost, reminders, cancelled, done
+        batch.closed = batch.closed and not (self._to_seal and stop is None)
         if self._held:  # until the deadline; then their leases run out, and a later tick rescues them
             batch.closed = self._bounds.left <= 0 and not seats.running
         return batch
 
-    def _prefix(self) -> list[Statement]:
-        """What only the first exchange has: an unknown deployment's kinds, and the reminders that the opening found."""
-        statements = [] if self._known_deployment else [knowing_kinds(self._deployment)]
-        if self._found:
-            items = msgspec.json.encode([found.row for found in self._found]).decode()
-            statements.append(statement(query("enqueue_reminders"), {"opening": self._opening, "items": items}))
-        return statements
+    @property
+    def _to_seal(self) -> bool:
+        return self._unsealed is not None and self._unsealed.met
+
+    def _reminding(self) -> list[Statement]:
+        """What the opening found, which the first exchange enqueues."""
+        if not self._found:
+            return []
+        items = msgspec.json.encode([found.row for found in self._found]).decode()
+        return [statement(query("enqueue_reminders"), {"opening": self._opening, "items": items})]
 
     def _claiming(
         self,
@@ -246,6 +261,8 @@ class Exchanges:
             jobs = list(starmap(Job, [(*row, claim) for row in rows[1]]))
             self.claimed += len(jobs)
             self.suspects += sum(job.suspect for job in jobs)
+            if self._unsealed:
+                self._unsealed.claimed(jobs)
         closed, more, self._parked, stop_reason, cancels, next_due_at, oldest = rows[-1][0]
         more_items, next_item_at = self._coming.more, self._coming.next_at
         if closed and next_item_at is not None:
@@ -256,6 +273,15 @@ class Exchanges:
 
     def _stop_reason(self) -> StopReason | None:
         return self._bounds.exhausted(claimed=self.claimed, fitting=bool(self._bounds.fitting(self._kinds.values())))
+
+
+def _unsealed(deployment: Deployment) -> "Unsealed | None":
+    """None without keys: such a tick says and asks nothing of secret fields."""
+    if deployment.keyring is None:
+        return None
+    from crontick.jobs.unsealed import Unsealed
+
+    return Unsealed(deployment, deployment.keyring)
 
 
 def _data(error: psycopg.Error) -> psycopg.Error:

@@ -73,8 +73,16 @@ class Kind(msgspec.Struct, Generic[P], frozen=True, eq=False):
         return enqueue_many(conn, [self.order(payload, **options) for payload in payloads])
 
     def order(self, payload: P, **options: Unpack[Options]) -> Order:
-        """What ``enqueue`` would send: the checked payload and its options."""
-        return Order.build(self.name, self.payload.encode(payload), **options)
+        """What ``enqueue`` would send: the checked payload, its secret fields sealed, and its options.
+
+        Raises ``SealingError`` when there is no key to seal them with.
+        """
+        text = self.payload.encode(payload)
+        if self.secret:
+            from crontick.jobs.secret_fields import seal_for_rest
+
+            text = seal_for_rest(text, self.name, self.secret, options.get("unique_key"), options.get("group_key"))
+        return Order.build(self.name, text, **options)
 
 
 class Decorator(Protocol):
@@ -104,7 +112,7 @@ def kind(  # noqa: PLR0913 (each is one number of the kind, by name)
     ``timeout`` (seconds or a timedelta) is the most an attempt may take; ``needs`` is what must be left of a tick for
     it to start, the timeout by default. ``marker`` names the payload's field that is the key of the marker which every
     claim reserves (an empty name: the lineage's first job); ``in_doubt`` is what to do when nobody knows whether it was
-    sent. ``secret`` names fields that are shown nowhere.
+    sent. ``secret`` names fields of the payload that are encrypted at rest and shown nowhere.
     """
     for what, given in (("kind", name), ("queue", queue)):
         if not re.match(NAME_PATTERN, given):
@@ -116,6 +124,9 @@ def kind(  # noqa: PLR0913 (each is one number of the kind, by name)
         raise ValueError(f"kind {name}: timeout and needs are positive numbers of seconds")
     if not 1 <= max_attempts <= 100 or not -100 <= priority <= 100:
         raise ValueError(f"kind {name}: max_attempts is 1 to 100, priority -100 to 100")
+    hidden = frozenset([secret] if isinstance(secret, str) else secret)
+    if marker in hidden:
+        raise ValueError(f"kind {name}: {marker} is secret, and a marker's key is kept in clear: name another field")
     if in_doubt not in ("park", "resend", "skip"):
         raise ValueError(f"kind {name}: in_doubt is park, resend or skip, not {in_doubt!r}")
 
@@ -134,7 +145,7 @@ def kind(  # noqa: PLR0913 (each is one number of the kind, by name)
             backoff=backoffs.normal(backoff),
             marker=marker,
             in_doubt=in_doubt,
-            secret=frozenset(secret),
+            secret=hidden,
         )
 
     return decorate

@@ -47,10 +47,14 @@ class Cancelled(msgspec.Struct, frozen=True, gc=False):
 
 
 class HandedBack(msgspec.Struct, frozen=True, gc=False):
-    """The deadline came before it began, or before it could end. No attempt is used."""
+    """The deadline came before it began, or before it could end. No attempt is used.
+
+    ``missing_key``: it cannot begin here, and waits for a deployment that has that key (P37).
+    """
 
     began: bool
     delay_seconds: float = 0.0
+    missing_key: str | None = None
 
 
 Outcome: TypeAlias = Succeeded | Failed | Dead | Snoozed | Cancelled | HandedBack

@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections.abc import Callable
 from functools import partial
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
@@ -14,9 +14,11 @@ from crontick.jobs.context import Context
 from crontick.jobs.once import InDoubt
 from crontick.jobs.outcomes import Cancelled, Dead, Failed, HandedBack, Mark, Outcome, Snoozed, Succeeded
 from crontick.jobs.payload import PAYLOAD_BYTES, PayloadError, encode_json
-from crontick.jobs.redact import Redactor
 from crontick.jobs.signals import Cancel, LeaseLost, Permanent, Retry, Snooze
 from crontick.jobs.threads import SyncSide
+
+if TYPE_CHECKING:
+    from crontick.jobs.sealing import Keyring
 
 __all__ = ["Ending", "Runner", "ended"]
 
@@ -27,6 +29,8 @@ MISFIT: Final = "crontick:payload"
 """The fingerprint by which a second misfit in a row is known."""
 _MISFIT_RETRY_SECONDS: Final = 300.0
 _NOT_COMMITTED: Final = "crontick:not-committed"
+SEALED: Final = '"$sealed"'
+"""What a payload with sealed fields has in its text."""
 _PLAIN: Final = Succeeded()
 _LOG: Final = logging.getLogger("crontick.run")
 
@@ -48,14 +52,19 @@ class Ending(msgspec.Struct, frozen=True, gc=False):
 class Runner:
     """What every attempt of a tick shares: threads for sync functions, the hook around them, the redaction of texts."""
 
-    __slots__ = ("_around", "_redact", "_sync_side")
+    __slots__ = ("_around", "_keyring", "_redact", "_sync_side")
 
     def __init__(
-        self, around: Callable[[Context], Any] | None, sync_side: SyncSide, redact: Callable[[str], str]
+        self,
+        around: Callable[[Context], Any] | None,
+        sync_side: SyncSide,
+        redact: Callable[[str], str],
+        keyring: "Keyring | None" = None,
     ) -> None:
         self._around = around
         self._sync_side = sync_side
         self._redact = redact
+        self._keyring = keyring
 
     async def run(self, ctx: Context) -> Ending:
         """Never raises: what the function raised becomes its outcome."""
@@ -65,12 +74,11 @@ class Runner:
         try:
             if ctx.job.unique_key is not None and (reason := await ctx.not_wanted()):
                 return ended(ctx, Cancelled(reason))
-            try:
-                payload = ctx.kind.payload.decode(ctx.job.payload_text)
-            except PayloadError as error:
-                return ended(ctx, await self._misfit(ctx, error))
+            payload = await self._payload(ctx)
+            if isinstance(payload, Ending):
+                return payload
             value = await self._call(ctx, payload)
-            outcome: Outcome = _PLAIN if value is None else _with_result(value)
+            outcome: Outcome = _PLAIN if value is None else _with_result(ctx, value)
             if ctx.completing:
                 outcome = self._uncommitted(ctx)
         except asyncio.CancelledError:
@@ -80,6 +88,18 @@ class Runner:
                 error.__traceback__ = None  # its frames hold what filled the memory, and the next lines need some
             outcome = self._raised(ctx, error)
         return ended(ctx, outcome)
+
+    async def _payload(self, ctx: Context) -> Any:
+        """In clear and typed; an ending where it cannot be had."""
+        try:
+            if ctx.kind.secret or SEALED in ctx.job.payload_text:
+                from crontick.jobs.opened import open_job
+
+                if missing_key := open_job(ctx, self._keyring):
+                    return ended(ctx, HandedBack(began=False, missing_key=missing_key))
+            return ctx.kind.payload.decode(ctx.job.payload_text)
+        except PayloadError as error:
+            return ended(ctx, await self._misfit(ctx, error))
 
     async def _call(self, ctx: Context, payload: object) -> Any:
         kind = ctx.kind
@@ -97,7 +117,7 @@ class Runner:
             case Snooze():
                 return Snoozed(error.delay_seconds)
             case Cancel():
-                return Cancelled(self._redact(texts.storable(error.reason, limit=1000)))
+                return Cancelled(self._redact(ctx.hides(texts.storable(error.reason, limit=1000))))
             case InDoubt():
                 return Dead(self._text(ctx, error), "in doubt", "crontick:in-doubt")
             case Permanent():
@@ -167,10 +187,7 @@ class Runner:
         return delay_seconds(ctx.kind.backoff, ctx.job.attempt)
 
     def _text(self, ctx: Context, error: BaseException) -> str:
-        described = texts.describe(error)
-        if ctx.kind.secret:
-            described = Redactor(_secret_values(ctx))(described)
-        return texts.storable(self._redact(described), limit=ERROR_CHARACTERS)
+        return texts.storable(self._redact(ctx.hides(texts.describe(error))), limit=ERROR_CHARACTERS)
 
 
 def ended(ctx: Context, outcome: Outcome) -> Ending:
@@ -221,9 +238,9 @@ def _before(ctx: Context) -> Outcome | None:
     return None
 
 
-def _with_result(value: object) -> Succeeded:
+def _with_result(ctx: Context, value: object) -> Succeeded:
     try:
-        text = encode_json(value)
+        text = ctx.hides_result(encode_json(value))
     except PayloadError as error:
         raise ValueError(f"the result is refused: {error}") from None
     if len(text) > PAYLOAD_BYTES:
@@ -233,17 +250,8 @@ def _with_result(value: object) -> Succeeded:
     return Succeeded(text)
 
 
-def _secret_values(ctx: Context) -> list[str]:
-    """What the payload holds in the fields that its kind marks secret (P36)."""
-    try:
-        payload = msgspec.json.decode(ctx.job.payload_text)
-    except (msgspec.MsgspecError, ValueError, RecursionError):
-        return [ctx.job.payload_text]
-    return [str(payload[name]) for name in ctx.kind.secret if isinstance(payload, dict) and name in payload]
-
-
 def _public(ctx: Context, error: BaseException) -> str:
     """An error in crontick's own words: the kinds that ship choose theirs, of others only the class is told (P31)."""
     if ctx.kind.function.__module__.startswith("crontick.jobs.kinds.") and isinstance(error, Permanent | Retry):
-        return texts.storable(error.reason, limit=200)
+        return ctx.hides(texts.storable(error.reason, limit=200))
     return type(error).__name__

@@ -49,6 +49,7 @@ class KindSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_o
     needs: Seconds | None = None
     max_attempts: Attempts | None = None
     backoff: Annotated[tuple[Seconds, ...], Meta(min_length=1)] | Exponential | None = None
+    secret: tuple[Annotated[str, Meta(min_length=1)], ...] = ()
 
     def __post_init__(self) -> None:
         for name in ("timeout", "needs"):

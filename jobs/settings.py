@@ -24,6 +24,11 @@ VARIABLES: Final = (
     Variable("CRON_SECRET", "", "who may call the tick: tokens of 16 characters or more, separated by commas"),
     Variable("CRONTICK_ADMIN_SECRET", "", "who may operate: tokens of 32 characters or more"),
     Variable("CRONTICK_ENQUEUE_SECRET", "", "who may enqueue over HTTP: tokens of 16 characters or more"),
+    Variable(
+        "CRONTICK_ENCRYPTION_KEYS",
+        "",
+        "keys for secret fields, `ID:BASE64` of 32 bytes, separated by commas; the first seals",
+    ),
     Variable("CRONTICK_MODULES", "", "modules that define kinds, separated by commas"),
     Variable("CRONTICK_AROUND", "", "`module:name` of a context manager around every attempt"),
     Variable("CRONTICK_CONFIG", "crontick.toml if there", "the configuration file"),
@@ -61,6 +66,7 @@ class Settings:
     cron_secrets: tuple[str, ...] = field(default=(), repr=False)
     admin_secrets: tuple[str, ...] = field(default=(), repr=False)
     enqueue_secrets: tuple[str, ...] = field(default=(), repr=False)
+    encryption_keys: tuple[str, ...] = field(default=(), repr=False)
     modules: tuple[str, ...] = ()
     around: str | None = None
     config_path: Path | None = None
@@ -82,7 +88,8 @@ class Settings:
         """Every secret that the environment has, and the database's URLs, each with its password alone."""
         urls = [url for url in (self.database_url, self.migrate_url) if url]
         passwords = [found for url in urls if (found := password(url))]
-        return [*self.cron_secrets, *self.admin_secrets, *self.enqueue_secrets, *urls, *passwords]
+        keys = [key.rpartition(":")[2] for key in self.encryption_keys]
+        return [*self.cron_secrets, *self.admin_secrets, *self.enqueue_secrets, *keys, *urls, *passwords]
 
     @classmethod
     def from_environ(cls, environ: Mapping[str, str]) -> "Settings":
@@ -98,6 +105,7 @@ class Settings:
             cron_secrets=secrets["CRON_SECRET"],
             admin_secrets=secrets["CRONTICK_ADMIN_SECRET"],
             enqueue_secrets=secrets["CRONTICK_ENQUEUE_SECRET"],
+            encryption_keys=read.keys("CRONTICK_ENCRYPTION_KEYS"),
             modules=read.modules("CRONTICK_MODULES"),
             around=read.matching("CRONTICK_AROUND", r"[\w.]+:[\w.]+", "module:name") or None,
             config_path=read.file("CRONTICK_CONFIG", DEFAULT_CONFIG),

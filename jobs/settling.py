@@ -73,8 +73,9 @@ def _fate(ending: Ending) -> dict[str, Any]:
             return {"outcome": "snoozed", "delay_seconds": seconds}
         case Cancelled(reason=reason):
             return {"outcome": "cancelled", "error": reason}
-        case HandedBack(began=began, delay_seconds=seconds):
-            return {"outcome": "handed_back", "began": began, "delay_seconds": seconds}
+        case HandedBack(began=began, delay_seconds=seconds, missing_key=key):
+            told = {"outcome": "handed_back", "began": began, "delay_seconds": seconds}
+            return told if key is None else told | {"held_by": f"key:{key}"}
 
 
 def bare(ending: Ending, error: psycopg.Error) -> Ending:

@@ -49,7 +49,7 @@ class TickSupplies:
         self._markers: Together[dict[str, Any], tuple[str, int | None, float]] = Together(self._reserve)
         self.opened_at = datetime.max.replace(tzinfo=UTC)
         self._again = AskAgain(link, deployment.reminders)
-        self.runner = Runner(deployment.around, self._sync_side, deployment.redact)
+        self.runner = Runner(deployment.around, self._sync_side, deployment.redact, deployment.keyring)
 
     def contexts(self, jobs: Iterable[Job]) -> Iterator[Context]:
         """A context for each job that was just claimed."""

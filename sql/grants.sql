@@ -14,13 +14,14 @@ begin
         grant usage on schema crontick to crontick_enqueue;
         grant execute on function crontick.now, crontick.enqueue, crontick.enqueue_many, crontick.complete to crontick_enqueue;
         grant select on crontick.test_clock to crontick_enqueue;
+        grant select (name, secret) on crontick.kinds to crontick_enqueue;
     end if;
     if exists (select from pg_catalog.pg_roles where rolname = 'crontick_tick') then
         grant usage on schema crontick to crontick_tick;
         grant execute on function
             crontick.now, crontick.open_tick, crontick.place, crontick.claim, crontick.settle, crontick.close_tick, crontick.complete,
             crontick.enqueue, crontick.enqueue_many, crontick.sync_deployment, crontick.enqueue_reminders,
-            crontick.reserve_marker to crontick_tick;
+            crontick.reserve_marker, crontick.free_sealed, crontick.list_unsealed, crontick.seal_jobs to crontick_tick;
         grant select on
             crontick.reminder_records, crontick.installation, crontick.test_clock, crontick.unfinished_jobs, crontick.pauses
             to crontick_tick;

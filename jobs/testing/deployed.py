@@ -35,6 +35,7 @@ def _said(read: Environ) -> dict[str, Any]:
     said = {
         "modules": read.modules("CRONTICK_MODULES"),
         "around": read.matching("CRONTICK_AROUND", r"[\w.]+:[\w.]+", "module:name") or None,
+        "encryption_keys": read.keys("CRONTICK_ENCRYPTION_KEYS"),
         "config_path": read.file("CRONTICK_CONFIG", DEFAULT_CONFIG),
     }
     if read.sentences:

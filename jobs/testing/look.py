@@ -1,5 +1,6 @@
 """What was enqueued and has not run, as the test's open transaction sees it."""
 
+import os
 from collections.abc import Awaitable, Mapping
 from typing import Any, TypeVar, overload
 
@@ -7,6 +8,7 @@ import msgspec
 
 from crontick.jobs.connections import AsyncCallersConnection, CallersConnection
 from crontick.jobs.kind import Kind
+from crontick.jobs.run import SEALED
 from crontick.jobs.testing.deployed import deployed
 from crontick.jobs.testing.say import ask, held
 
@@ -36,5 +38,17 @@ async def _payloads(conn: Any, kind: Kind[Any] | None) -> list[Any]:
     rows = await ask(conn, "list_waiting_payloads", {"kind": None if kind is None else kind.name})
     known: Mapping[str, Kind[Any]] = {kind.name: kind} if kind is not None else deployed("test").kinds
     return [
-        known[name].payload.decode(text) if name in known else msgspec.json.decode(text.encode()) for name, text in rows
+        known[name].payload.decode(clear) if name in known else msgspec.json.decode(clear.encode())
+        for name, text in rows
+        for clear in [_clear(name, text)]
     ]
+
+
+def _clear(kind: str, text: str) -> str:
+    """With its secret fields opened by the keys of this process's environment."""
+    if SEALED not in text:
+        return text
+    from crontick.jobs.sealing import keyring_of
+    from crontick.jobs.secret_fields import open_fields
+
+    return open_fields(text, kind, keyring_of(os.environ))[0]

@@ -56,22 +56,10 @@ begin
         );
     end loop;
 
-    update crontick.tick_slots as s
-    set opening = p_opening, taken_until = (select t.lease_expires_at from crontick.ticks as t where t.opening = p_opening)
-    where s.slot = (
-        select free.slot
-        from crontick.tick_slots as free
-        where free.taken_until <= v_now and free.slot <= 100
-        order by free.slot
-        limit 1
-        for update skip locked
-    )
-        and not exists (select from crontick.tick_slots as mine where mine.opening = p_opening and mine.taken_until > v_now);
+    perform crontick.reopen_tick(p_opening, v_now);
     update crontick.ticks as t
-    set
-        ended_at = null, stop_reason = null,
-        reminders = t.reminders + (select coalesce(sum((f.value ->> 'fired')::int), 0) from jsonb_each(v_fired) as f)
-    where t.opening = p_opening and t.stop_reason is distinct from 'busy' and t.stop_reason is distinct from 'paused';
+    set reminders = t.reminders + (select coalesce(sum((f.value ->> 'fired')::int), 0) from jsonb_each(v_fired) as f)
+    where t.opening = p_opening;
     return query
     select
         f.key,

@@ -19,6 +19,7 @@ declare
     v_free_at timestamptz := 'infinity';
     v_group_digest bytea;
     v_due boolean;
+    v_clear boolean;
 begin
     if p_kind is null or p_kind !~ '^[a-z0-9][a-z0-9_.-]{0,63}$' then
         raise exception 'kind % is not a name: lower-case letters, digits, "_", "." and "-", 64 at most',
@@ -30,7 +31,8 @@ begin
             quote_literal(left(p_queue, 80))
             using errcode = 'CT001', hint = 'leave the queue out to use that of the kind';
     end if;
-    if octet_length(v_payload::text) > 65536 then
+    -- What is sealed takes a third more than what was checked in clear.
+    if octet_length(v_payload::text) > (case when v_payload ? '$sealed' then 98304 else 65536 end) then
         raise exception 'the payload of % has % bytes, 65536 are allowed', p_kind, octet_length(v_payload::text)
             using errcode = 'CT002', hint = 'store the data elsewhere and put a reference into the payload';
     end if;
@@ -71,6 +73,7 @@ begin
             using hint = 'is it spelt as in its @kind("…")? A new kind is known from `crontick migrate`, or its first tick, on';
     end if;
 
+    v_clear := cardinality(v_kind.secret) > 0 and crontick.has_clear_secret(v_kind.secret, v_payload);
     id := nextval('crontick.job_ids');
     created := true;
     if p_unique_key is not null then
@@ -113,6 +116,9 @@ begin
                 payload = v_payload, run_at = v_run_at, updated_at = v_now,
                 due_at = case when j.held_by is null then v_run_at else j.due_at end
             where j.id = insert_job.id and j.status = 'queued' and j.started_at is null;
+            if found and v_clear then
+                insert into crontick.unsealed (kind, job) values (p_kind, insert_job.id);
+            end if;
         end if;
         return;
     end if;
@@ -132,6 +138,9 @@ begin
     );
     if v_due then
         insert into crontick.group_calls (group_digest) values (v_group_digest);
+    end if;
+    if v_clear then
+        insert into crontick.unsealed (kind, job) values (p_kind, insert_job.id);
     end if;
 end
 $$;

@@ -73,8 +73,8 @@ begin
         lease_expires_at = null,
         attempt = case when e.outcome = 'failed' then j.attempt else j.attempt - 1 end,
         run_at = timing.run_at,
-        due_at = timing.run_at,
-        held_by = null,
+        due_at = case when e.held_by is null then timing.run_at else 'infinity' end,
+        held_by = e.held_by,
         handed_back = case
             when e.outcome = 'handed_back' and e.began then j.handed_back + 1
             when e.outcome = 'handed_back' then j.handed_back

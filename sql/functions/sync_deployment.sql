@@ -5,17 +5,33 @@ set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_now constant timestamptz := crontick.now();
+    v_secret constant text [] := array(
+        select k.name
+        from jsonb_to_recordset(p_kinds) as k (name text, secret text[])
+        left join crontick.kinds as known on known.name = k.name
+        where cardinality(k.secret) > 0 and not k.secret <@ coalesce(known.secret, '{}')
+    );
 begin
     insert into crontick.deployments (hash, version, kinds, first_seen_at, last_seen_at)
     select p_hash, p_version, coalesce(array_agg(k.name order by k.name), '{}'), v_now, v_now
     from jsonb_to_recordset(p_kinds) as k (name text)
     on conflict do nothing;
-    insert into crontick.kinds as known (name, queue, priority, max_attempts, seen_at)
-    select k.name, k.queue, k.priority, k.max_attempts, v_now
-    from jsonb_to_recordset(p_kinds) as k (name text, queue text, priority int, max_attempts int)
+    insert into crontick.kinds as known (name, queue, priority, max_attempts, secret, seen_at)
+    select k.name, k.queue, k.priority, k.max_attempts, coalesce(k.secret, '{}'), v_now
+    from jsonb_to_recordset(p_kinds) as k (name text, queue text, priority int, max_attempts int, secret text[])
     order by k.name
     on conflict (name) do update
-    set queue = excluded.queue, priority = excluded.priority, max_attempts = excluded.max_attempts, seen_at = excluded.seen_at;
+    set
+        queue = excluded.queue, priority = excluded.priority, max_attempts = excluded.max_attempts, secret = excluded.secret,
+        seen_at = excluded.seen_at;
+    -- What was enqueued before its kind had these secret fields: one walk over the unfinished jobs, when that changes.
+    if cardinality(v_secret) > 0 then
+        insert into crontick.unsealed (kind, job)
+        select j.kind, j.id
+        from crontick.unfinished_jobs as j
+        join crontick.kinds as k on k.name = j.kind
+        where j.kind = any(v_secret) and crontick.has_clear_secret(k.secret, j.payload);
+    end if;
     update crontick.installation as i set strict_kinds = p_strict where i.strict_kinds <> p_strict;
 end
 $$;

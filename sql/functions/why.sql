@@ -117,6 +117,12 @@ begin
             v_job.kind, why.id
         );
     end if;
+    if v_job.held_by like 'key:%' then
+        return format(
+            'is sealed with the key %s, which no tick since has had: add it to CRONTICK_ENCRYPTION_KEYS, or `crontick cancel %s`',
+            substr(v_job.held_by, 5), why.id
+        );
+    end if;
     if v_job.held_by = 'suspect' and v_job.lone_rescues >= 2 then
         return format(
             '%s: mend what refuses the row in crontick.finished_jobs, then `crontick cancel %s`',

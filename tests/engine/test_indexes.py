@@ -45,6 +45,7 @@ insert into crontick.claims select -n, -n, now() + interval '1 h', false, null, 
 insert into crontick.cancel_requests select -n, now(), 'ann' from generate_series(1, 2000) as n;
 insert into crontick.deployments select n::text, '1', '{}', now(), now() from generate_series(1, 2000) as n;
 insert into crontick.kinds select 'k' || n, 'default', 0, 5, now() from generate_series(1, 2000) as n;
+insert into crontick.unsealed select 'other', n from generate_series(1, 20000) as n;
 insert into crontick.pauses select 'queue', 'q' || n, now(), 'ann', null, 'ann' from generate_series(1, 2000) as n;
 """
 LOOKED_AT = (
@@ -55,6 +56,7 @@ LOOKED_AT = (
     "select * from crontick.ticks order by started_at desc limit 1",
     "select * from crontick.reminder_records where job = -7",
     "select * from crontick.audit where id = 7",
+    "select * from crontick.list_unsealed(array['mail'], 20)",
 )
 SPARED = {
     "installation_pkey": "one row",

@@ -1,0 +1,2 @@
+-- The same payloads, sealed.
+select crontick.seal_jobs(%(opening)s, %(sealed)s)
