@@ -90,10 +90,12 @@ def test_the_lease_ends_after_the_call_and_the_tick_before_it(world: World) -> N
     assert lease - deadline == pytest.approx(5 + 3, abs=0.05)
 
 
-def test_what_a_function_leaves_in_the_loop_is_ended_with_its_call(world: World) -> None:
+@pytest.mark.parametrize("event", [{}, events.gateway2()], ids=["direct", "HTTP"])
+def test_what_a_function_leaves_in_the_loop_is_ended_with_its_call(world: World, event: dict[str, object]) -> None:
     child = world.start()
-    world.enqueue("leaves_a_task")
-    assert world.invoke({}).answer["succeeded"] == 1
+    job = world.enqueue("leaves_a_task")
+    assert not world.invoke(event).failed
+    assert world.status(job) == "succeeded"
     assert child.line() == "the task was ended"
     assert world.invoke({}).answer["ran"]
 
