@@ -22,6 +22,7 @@ import os
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
+from pathlib import Path
 
 from crontick.jobs import Context, Snooze, kind
 from crontick.jobs.kinds.send_email import send_email
@@ -46,6 +47,14 @@ def stumble(payload: Person) -> None:
 @kind("wait")
 async def wait(payload: Person) -> None:
     raise Snooze(3600)
+
+
+@kind("linger", timeout=20)
+async def linger(payload: Person) -> None:
+    is_first = not Path("second").exists()
+    print("linger", flush=True)
+    if is_first:
+        await asyncio.sleep(600)
 
 
 @kind("die")
@@ -79,17 +88,32 @@ class Developing:
     seen: list[dict[str, Any]] = field(default_factory=list)
     printed: list[str] = field(default_factory=list)
 
-    def told(self, event: str, sentence: str = "", *, seconds: float = 40) -> dict[str, Any]:
+    def told(self, event: str, sentence: str = "", *, seconds: float = 60) -> dict[str, Any]:
         """The next thing of that kind whose sentence has these words."""
         while True:
-            line = self.child.line(seconds=seconds)
-            if not line.startswith("{"):
-                self.printed.append(line)
-                continue
-            one = json.loads(line)
-            self.seen.append(one)
-            if one["event"] == event and sentence in one["message"]:
-                return dict(one)
+            one = self._next(seconds)
+            if one is not None and one["event"] == event and sentence in one["message"]:
+                return one
+
+    def printing(self) -> str:
+        """The next line that a function prints itself."""
+        while self._next(60) is not None:
+            pass
+        return self.printed[-1]
+
+    def _next(self, seconds: float) -> dict[str, Any] | None:
+        """What it tells next; None for a line that is not crontick's."""
+        line = self.child.line(seconds=seconds)
+        if not line.startswith("{"):
+            self.printed.append(line)
+            return None
+        self.seen.append(json.loads(line))
+        return self.seen[-1]
+
+    @property
+    def database_url(self) -> str:
+        """That of the embedded PostgreSQL."""
+        return self.shell('echo "$CRONTICK_DATABASE_URL"').strip()
 
     @property
     def url(self) -> str:
@@ -107,7 +131,7 @@ class Developing:
         return self.shell(f"crontick {shlex.join(arguments)}")
 
     def shell(self, command: str) -> str:
-        """What a line that begins with ``crontick`` answers there, typed as it is."""
+        """What a shell says to that line there; ``crontick`` is the command line."""
         alias = f'crontick() {{ "{sys.executable}" -c "{COMMAND}" . "$@"; }}'
         line = f"{alias}; . .crontick/env && {command}"
         return subprocess.run(["sh", "-c", line], check=True, capture_output=True, text=True, cwd=self.project).stdout

@@ -78,6 +78,14 @@ def test_root_keeps_the_data_where_its_server_can_reach_them(tmp_path: Path, mon
     assert Folder(Path("/tmp"), "token").data_path == Path("/tmp/postgres")
 
 
+def test_data_that_do_not_fit_are_named_with_what_to_do(project: Path) -> None:
+    data = project / "postgres"
+    data.mkdir()
+    (data / "PG_VERSION").write_text("9.6\n")
+    with pytest.raises(DevRefused, match=rf"(?s)did not start.*delete {data} to begin anew"):
+        database(Settings(), Folder(project, "token"), environment=None, migrated=False).__enter__()
+
+
 def test_a_database_that_was_given_is_used_and_its_production_refused(
     processes: Processes, project: Path, raw_database: str
 ) -> None:

@@ -6,10 +6,12 @@ import signal
 from pathlib import Path
 
 import httpx
+import psycopg
 import pytest
 
-from tests.dev.developing import descendants, develop
+from tests.dev.developing import MAIN, descendants, develop, runs
 from tests.worlds.process import Processes
+from tests.worlds.waiting import until
 
 
 def test_a_job_is_run_by_a_tick_and_its_mail_is_told_shortly(processes: Processes, project: Path) -> None:
@@ -76,6 +78,22 @@ def test_a_process_that_dies_under_a_job_is_started_again(processes: Processes, 
     assert dev.end() == 0
 
 
+@pytest.mark.parametrize("app", [(), ("main:app",)], ids=["own", "wrapped"])
+def test_a_job_that_a_reload_cut_off_runs_again(processes: Processes, project: Path, app: tuple[str, ...]) -> None:
+    dev = develop(processes, project, *app)
+    dev.told("dev", "in another terminal")
+    dev.command("enqueue", "linger", '{"name": "Ada"}')
+    assert dev.printing() == "linger"
+    (project / "second").touch()
+    (project / "main.py").write_text(MAIN + "# changed\n")
+    dev.told("dev", "reloaded")
+    with psycopg.connect(dev.database_url) as conn:
+        conn.execute("update crontick.test_clock set ahead = ahead + interval '10 minutes'")
+    dev.told("tick", "succeeded 1")
+    assert dev.printed == ["linger", "linger"]
+    assert dev.end() == 0
+
+
 def test_requests_are_told_without_their_query_and_ticks_not_at_all(processes: Processes, project: Path) -> None:
     dev = develop(processes, project, "main:app")
     dev.told("dev", "in another terminal")
@@ -93,6 +111,7 @@ def test_control_c_reaches_all_and_nobody_complains(processes: Processes, projec
     group = descendants(dev.child.pid)
     served = next(pid for pid in group if "crontick.handler.dev.served" in Path(f"/proc/{pid}/cmdline").read_text())
     os.kill(served, signal.SIGINT)
+    until(lambda: not runs(served))
     assert dev.end(signal.SIGINT) == 0
     assert dev.child.errors == ""
     last = json.loads(dev.child.rest()[-1])
