@@ -4,18 +4,20 @@ import traceback
 from types import TracebackType
 from typing import Final
 
-_MACHINERY: Final = (
-    "__main__", "asyncio", "contextlib", "importlib", "uvicorn.", "crontick.handler.", "crontick.jobs.run",
-    "crontick.jobs.threads",
-)  # fmt: skip
+_MACHINERY: Final = ("__main__", "asyncio", "contextlib", "importlib", "uvicorn.", "crontick.")
+_KINDS: Final = "crontick.jobs.kinds."
 
 
 def told(error: BaseException) -> str:
-    """What Python would print, from the first frame on that is somebody's own."""
+    """What Python would print, from the first frame on that is somebody's own, or a shipped kind's."""
     return "".join(traceback.format_exception(type(error), error, _own(error.__traceback__)))
 
 
 def _own(frames: TracebackType | None) -> TracebackType | None:
-    while frames is not None and str(frames.tb_frame.f_globals.get("__name__")).startswith(_MACHINERY):
+    while frames is not None and _is_machinery(str(frames.tb_frame.f_globals.get("__name__"))):
         frames = frames.tb_next
     return frames
+
+
+def _is_machinery(module: str) -> bool:
+    return module.startswith(_MACHINERY) and not module.startswith(_KINDS)
