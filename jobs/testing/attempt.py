@@ -48,7 +48,8 @@ async def run_async(kind: Kind[P], payload: P, attempt: int = 1) -> Outcome:
 
 async def _attempted(kind: Kind[Any], payload: object, attempt: int, sync_side: SyncSide) -> Outcome:
     job = _job(kind, payload, attempt)
-    deployment = deployed("test")
+    deployment = deployed("test", beside=[kind])
+    kind = deployment.kinds[kind.name]  # as crontick.toml has it
     lent = _LentAlone(deployment, sync_side)
     runner = Runner(partial(logged, inner=deployment.around, sync_side=sync_side), sync_side, deployment.redact)
     seats = Seats(runner, _LEASE_SECONDS)

@@ -21,12 +21,17 @@ def deployed(
     kinds: Iterable[Kind[Any]] | None = None,
     reminders: Iterable[Reminder] = (),
     deployment: Deployment | None = None,
+    *,
+    beside: Iterable[Kind[Any]] = (),
 ) -> Deployment:
-    """What was passed; else what the modules and the file of this process have. No other setting counts."""
+    """What was passed; else what the modules and the file of this process have. No other setting counts.
+
+    ``beside`` are kinds that may be in those modules, or not.
+    """
     if deployment is None:
         said = {} if kinds is not None else _said(Environ(os.environ))
         settings = Settings(environment=environment, max_parallel_ticks=100, **said)
-        return load_deployment(settings, kinds=kinds or (), reminders=reminders)
+        return load_deployment(settings, kinds=(*(kinds or ()), *beside), reminders=reminders)
     settings = replace(deployment.settings, environment=environment, max_parallel_ticks=100, paused=False)
     return msgspec.structs.replace(deployment, settings=settings)
 

@@ -2,6 +2,7 @@
 
 import logging
 import threading
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -35,6 +36,14 @@ def test_an_outcome_has_the_result_as_json_and_the_delay_of_the_backoff() -> Non
     assert isinstance(failed, Failed)
     assert 60 <= failed.retry_seconds <= 66
     assert "a bug" in failed.error
+
+
+def test_a_kind_is_as_the_file_of_the_project_has_it(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (tmp_path / "crontick.toml").write_text("[kinds.steer]\nmax_attempts = 3\n")
+    monkeypatch.chdir(tmp_path)
+    assert isinstance(run(steer, "error", attempt=2), Failed)
+    monkeypatch.setenv("CRONTICK_MODULES", "tests.testing.kinds")
+    assert isinstance(run(steer, "error", attempt=3), Dead)
 
 
 def test_a_sync_function_runs_in_the_thread_of_the_test() -> None:
