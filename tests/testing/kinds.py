@@ -63,6 +63,11 @@ async def sleep(payload: Number) -> None:
     await asyncio.Event().wait()
 
 
+@kind("echo")
+async def echo(payload: str) -> str:
+    return payload
+
+
 @kind("parent")
 async def parent(payload: Number, ctx: Context) -> None:
     ctx.enqueue(double, payload)

@@ -142,6 +142,7 @@ def test_a_due_job_of_a_kind_that_nobody_named_is_an_error(open_conn: psycopg.Co
     double.enqueue(open_conn, Number(1))
     with pytest.raises(RuntimeError, match=r"CRONTICK_MODULES has \(double\).*kinds="):
         drain(open_conn)
+    assert open_conn.execute("select count(*) from crontick.ticks").fetchone() == (0,)
     assert drain(open_conn, kinds=[once]).warnings[-1] == "jobs of the kind double are due, and it was not passed"
 
 

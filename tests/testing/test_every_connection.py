@@ -16,6 +16,7 @@ from tests.testing.kinds import (
     complete,
     double,
     double_in_thread,
+    echo,
     grouped,
     once,
     once_in_thread,
@@ -25,7 +26,7 @@ from tests.testing.kinds import (
 )
 
 AT = datetime(2027, 3, 1, 12, tzinfo=UTC)
-KINDS = (complete, double, double_in_thread, grouped, once, once_in_thread, steer, write, write_in_thread)
+KINDS = (complete, double, double_in_thread, echo, grouped, once, once_in_thread, steer, write, write_in_thread)
 
 
 def drained(begun: Transaction, *more: Kind[Any], limit: int = 100) -> Summary:
@@ -124,6 +125,15 @@ def test_the_limits_of_the_transaction_are_as_before(begun: Transaction) -> None
     drained(begun)
     limits = "(('lock_timeout', '7000'), ('statement_timeout', '0'))"
     assert counted(begun, f"select count(*) from pg_settings where (name, setting) in {limits}") == 2
+
+
+def test_no_character_of_a_value_is_read_as_sql(begun: Transaction) -> None:
+    said = r"""it's 100% of $1, %(id)s, :name, "quoted", \ and $$ -- ü"""
+    begun.wait(echo.enqueue(begun.conn, said))
+    assert begun.wait(enqueued(begun.conn, echo)) == [said]
+    assert drained(begun).succeeded == 1
+    literal = said.replace("'", "''").replace("%", "' || chr(37) || '").replace(":name", "' || chr(58) || 'name")
+    assert counted(begun, f"select count(*) from crontick.jobs where result #>> '{{}}' = '{literal}'") == 1
 
 
 def test_payloads_come_back_as_their_type(begun: Transaction) -> None:
