@@ -187,3 +187,15 @@ def test_what_goes_wrong_in_the_engine_leaves_the_transaction_as_it_was(open_con
         drain(open_conn, kinds=KINDS)
     assert open_conn.execute("select count(*) from written").fetchone() == (1,)
     assert enqueued(open_conn, double) == [Number(1)]
+
+
+def test_two_tests_at_once_in_one_database_are_told_to_have_two(
+    open_conn: psycopg.Connection[Any], database: str
+) -> None:
+    """Each holds what it wrote until its rollback, and a statement of a tick does not wait for it."""
+    drain(open_conn, kinds=KINDS)
+    with psycopg.connect(database) as other:
+        with pytest.raises(RuntimeError, match="another transaction .* crontick_database"):
+            drain(other, kinds=KINDS)
+        assert other.execute("select 1").fetchone() == (1,)
+        other.rollback()
