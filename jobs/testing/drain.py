@@ -32,7 +32,7 @@ _BUDGET_SECONDS: Final = 900.0
 _IN_DRAIN: Final = "crontick_drain"
 _HELD_BY_ANOTHER: Final = "55P03"
 _SHARED: Final = (
-    "another transaction holds what this one needs, perhaps that of another test: give each worker a database of its own,"
+    "another transaction holds what this one needs, perhaps another test's: give each worker a database of its own,"
     " as the fixture crontick_database does"
 )
 

@@ -195,7 +195,7 @@ def test_two_tests_at_once_in_one_database_are_told_to_have_two(
     """Each holds what it wrote until its rollback, and a statement of a tick does not wait for it."""
     drain(open_conn, kinds=KINDS)
     with psycopg.connect(database) as other:
-        with pytest.raises(RuntimeError, match="another transaction .* crontick_database"):
+        with pytest.raises(RuntimeError, match=r"another transaction .* crontick_database"):
             drain(other, kinds=KINDS)
         assert other.execute("select 1").fetchone() == (1,)
         other.rollback()
