@@ -9,7 +9,16 @@ import msgspec
 
 from crontick.jobs.sealing import KEYS, MAKE_ONE, KeyMissing, Keyring, SealingError, key_of, keyring_of
 
-__all__ = ["HIDDEN", "open_fields", "reseal_fields", "seal_fields", "seal_for_rest", "secret_values", "shown"]
+__all__ = [
+    "HIDDEN",
+    "open_fields",
+    "reseal_fields",
+    "seal_edited",
+    "seal_fields",
+    "seal_for_rest",
+    "secret_values",
+    "shown",
+]
 
 SEALED: Final = "$sealed"
 """The payload's own field that names the sealed ones, and the random id to which they are bound (P37)."""
@@ -112,6 +121,20 @@ def seal_for_rest(payload: str, kind: str, fields: Collection[str], *told: str |
     if keyring is None:
         raise SealingError(f"{kind} has secret fields ({', '.join(sorted(fields))}), and {KEYS} is not set: {MAKE_ONE}")
     return seal_fields(payload, kind, fields, keyring)
+
+
+def seal_edited(edited: str, before: str, kind: str, fields: Collection[str]) -> str:
+    """An edited payload, sealed; what it still hides is as it was before. Raises as ``seal_for_rest`` does."""
+    now, old = _read(edited), _read(before)
+    if now is None or old is None:
+        return seal_for_rest(edited, kind, fields)
+    secret = {*fields, *(old.header.fields if old.header else ())}
+    for field in secret & now.parts.keys() & old.parts.keys():
+        if _text(now.parts[field]) == HIDDEN:
+            sealed = old.header is not None and field in old.header.fields
+            text = old.open(field, kind, keyring_of(os.environ)) if sealed else bytes(old.parts[field]).decode()
+            now.parts[field] = msgspec.Raw(text.encode())
+    return seal_for_rest(now.text(), kind, secret)
 
 
 def shown(payload: str, fields: Collection[str] = ()) -> str:

@@ -14,6 +14,7 @@ from crontick.handler.cli import (
     migrate,
     pauses,
     reminders,
+    rotate,
     status,
     tick,
     ticks,
@@ -44,6 +45,7 @@ app.add_typer(dead.app, name="dead")
 app.add_typer(doubts.app, name="doubts")
 app.command("pause")(pauses.pause)
 app.command("resume")(pauses.resume)
+app.command("rotate-keys")(rotate.rotate_keys)
 app.command("status")(status.status)
 app.command("ticks")(ticks.ticks)
 app.add_typer(reminders.app, name="reminders")

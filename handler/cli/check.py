@@ -4,6 +4,7 @@ import asyncio
 import os
 import re
 from collections.abc import Iterator, Mapping
+from importlib.util import find_spec
 from typing import Annotated, Final, NamedTuple
 
 import typer
@@ -16,6 +17,7 @@ from crontick.jobs.config_error import ConfigError
 from crontick.jobs.deployment import Deployment, DeploymentError, load_deployment
 from crontick.jobs.fit import suggestion
 from crontick.jobs.ready import check_ready
+from crontick.jobs.sealing import INSTALL, KEYS, MAKE_ONE
 from crontick.jobs.secrets import read_secret
 from crontick.jobs.settings import VARIABLES, Settings, SettingsError
 from crontick.jobs.stop import Stop
@@ -58,6 +60,7 @@ def _findings(environ: Mapping[str, str], *, offline: bool) -> Iterator[Finding]
         return
     yield from _serving(settings)
     yield from _secrets(deployment, environ)
+    yield from _secret_fields(deployment)
     yield from _kinds(deployment)
     if settings.database_url is not None and not offline:
         try:
@@ -99,6 +102,19 @@ def _secrets(deployment: Deployment, environ: Mapping[str, str]) -> Iterator[Fin
             continue
         if value is None:
             yield Finding(wrong=True, sentence=f"{name} is not set, and {where} of crontick.toml names it")
+
+
+def _secret_fields(deployment: Deployment) -> Iterator[Finding]:
+    """What would lie in clear, or could not be opened."""
+    secret = [kind for kind in deployment.kinds.values() if kind.secret]
+    if deployment.keyring is None:
+        for kind in secret:
+            fields = ", ".join(sorted(kind.secret))
+            yield Finding(
+                wrong=True, sentence=f"{kind.name} has secret fields ({fields}), and {KEYS} is not set: {MAKE_ONE}"
+            )
+    elif find_spec("cryptography") is None:
+        yield Finding(wrong=True, sentence=f"{KEYS} is set, and cryptography is not here: {INSTALL}")
 
 
 def _kinds(deployment: Deployment) -> Iterator[Finding]:

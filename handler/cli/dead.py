@@ -7,9 +7,10 @@ from typing import Annotated, Final
 import typer
 
 from crontick.handler.cli import jobs as job_commands
-from crontick.handler.cli.database import ask, ask_one, connected
+from crontick.handler.cli.database import Connection, ask, ask_one, connected
 from crontick.handler.cli.options import By, Count, JobId, JobIds, Json, Reason, moment
 from crontick.handler.cli.screen import say, say_json, table
+from crontick.jobs.secret_fields import seal_edited
 
 app: Final = typer.Typer(help="Jobs that stopped retrying, and what becomes of them.", no_args_is_help=True)
 COLUMNS: Final = ("id", "kind", "queue", "attempt", "died_at", "last_status_code", "last_error")
@@ -49,7 +50,8 @@ def requeue(
         _check_json(payload)
     with connected() as conn:
         for job in jobs:
-            values = {"id": job, "by": by, "reason": reason, "payload": payload, "run_at": at}
+            edited = payload if payload is None else _sealed(conn, job, payload)
+            values = {"id": job, "by": by, "reason": reason, "payload": edited, "run_at": at}
             copy = ask_one(conn, "requeue_job", values)
             if json:
                 say_json({"job": job, "requeued_as": copy})
@@ -72,6 +74,15 @@ def ignore(
                 say_json({"job": job, "resolution": "ignored"})
             else:
                 say(f"job {job} is ignored")
+
+
+def _sealed(conn: Connection, job: int, payload: str) -> str:
+    """The edited payload as it may rest; a field that is still hidden keeps what it had."""
+    found = ask(conn, "read_job", {"id": job})
+    if not found:
+        return payload
+    [dead] = found
+    return seal_edited(payload, dead["payload"], dead["kind"], dead["secret"])
 
 
 def _check_json(text: str) -> None:

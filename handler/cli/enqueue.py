@@ -7,11 +7,12 @@ from typing import Annotated, Literal
 
 import typer
 
-from crontick.handler.cli.database import connected
+from crontick.handler.cli.database import ask_one, connected
 from crontick.handler.cli.options import Json, length, moment
 from crontick.handler.cli.screen import say, say_json
 from crontick.jobs.enqueue import Order
 from crontick.jobs.enqueue import enqueue as insert
+from crontick.jobs.secret_fields import seal_for_rest
 
 Moment = Annotated[datetime | None, typer.Option(parser=moment, metavar="TIME")]
 
@@ -39,20 +40,22 @@ def enqueue(
     """Enqueue a job and print its id; where a unique key is taken, that of the job that has it."""
     if run_at is not None and delay is not None:
         raise typer.BadParameter("--run-at and --in both say when: give one of them")
-    order = Order.build(
-        kind,
-        _payload(payload),
-        run_at=run_at if delay is None else delay,
-        unique_for=unique_for,
-        expires_at=expires_at,
-        queue=queue,
-        priority=priority,
-        max_attempts=max_attempts,
-        unique_key=unique_key,
-        group_key=group,
-        on_conflict=on_conflict,
-    )
+    given = _payload(payload)
     with connected() as conn:
+        secret = ask_one(conn, "read_secret_fields", {"kind": kind})
+        order = Order.build(
+            kind,
+            seal_for_rest(given, kind, secret, unique_key, group),
+            run_at=run_at if delay is None else delay,
+            unique_for=unique_for,
+            expires_at=expires_at,
+            queue=queue,
+            priority=priority,
+            max_attempts=max_attempts,
+            unique_key=unique_key,
+            group_key=group,
+            on_conflict=on_conflict,
+        )
         job = insert(conn, order)
     if json:
         say_json({"job": job})

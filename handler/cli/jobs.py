@@ -7,6 +7,7 @@ import typer
 from crontick.handler.cli.database import Connection, ask, connected
 from crontick.handler.cli.options import By, Count, JobId, JobIds, Json, Reason
 from crontick.handler.cli.screen import complain, readable, record, say, say_json, table
+from crontick.jobs.secret_fields import shown
 
 COLUMNS: Final = (
     "id",
@@ -60,12 +61,13 @@ def show(job: JobId, json: Json = False) -> None:
     if not found:
         complain(f"there is no job {job}: finished jobs are kept for a time only")
         raise typer.Exit(1)
+    [fields] = found
+    fields["payload"] = shown(fields["payload"], fields.pop("secret"))
     if json:
-        [fields] = found
         texts = {name: readable(fields[name]) for name in ("payload", "result")}
         say_json({**fields, **texts, "attempts": attempts})
         return
-    record(found[0], as_json=False)
+    record(fields, as_json=False)
     if attempts:
         say("")
         table(attempts, ATTEMPTS, as_json=False, nothing="")

@@ -7,6 +7,7 @@ from crontick.handler.cli.screen import complain
 from crontick.jobs.config_error import ConfigError
 from crontick.jobs.deployment import DeploymentError
 from crontick.jobs.process import unavailable
+from crontick.jobs.sealing import SealingError
 from crontick.jobs.settings import SettingsError
 from crontick.jobs.unavailable import Unavailable
 from crontick.sql.migrate import MigrationRefused
@@ -20,7 +21,7 @@ def run(arguments: list[str] | None = None) -> int:
         app(arguments, standalone_mode=True)
     except SystemExit as ended:
         return ended.code if isinstance(ended.code, int) else DONE
-    except (SettingsError, ConfigError, DeploymentError) as error:
+    except (SettingsError, ConfigError, DeploymentError, SealingError) as error:
         for sentence in str(error).splitlines():
             complain(sentence)
         return USAGE

@@ -92,5 +92,9 @@ def findings(state: Row, max_age: timedelta) -> list[str]:
             state["unknown_kinds"],
             "jobs of kinds that no deployment knows: {}: deploy code that has them, or `crontick cancel`",
         ),
+        (
+            state["missing_keys"],
+            "jobs sealed with a key which no tick had: {}: add what `crontick why` names to CRONTICK_ENCRYPTION_KEYS",
+        ),
     ]
     return [sentence.format(count) for count, sentence in counted if count]

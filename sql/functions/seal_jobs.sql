@@ -11,7 +11,9 @@ declare
     v_waiting bigint [];
     v_ended bigint [];
 begin
-    perform crontick.reopen_tick(p_opening, v_now);
+    if p_opening is not null then
+        perform crontick.reopen_tick(p_opening, v_now);
+    end if;
     v_waiting := array(
         select j.id
         from json_to_recordset(p_sealed) as s (id bigint, digest text)

@@ -22,6 +22,10 @@ select
         where o.held_by = 'kind'
     )::bigint as unknown_kinds,
     (
+        select sum(o.jobs) from crontick.overview as o
+        where left(o.held_by, 4) = 'key:'
+    )::bigint as missing_keys,
+    (
         select count(*) from crontick.unfinished_jobs as j
         where j.held_by = 'suspect' and j.held_by <> 'group' and j.lone_rescues >= 2
     ) as refused_ends,

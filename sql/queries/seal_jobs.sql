@@ -1,2 +1,2 @@
 -- The same payloads, sealed.
-select crontick.seal_jobs(%(opening)s, %(sealed)s)
+select crontick.seal_jobs(%(opening)s::bigint, %(sealed)s::json)

@@ -154,6 +154,7 @@ STATE = {
     "dead_letters": 0,
     "doubts": 0,
     "unknown_kinds": None,
+    "missing_keys": None,
     "refused_ends": 0,
 }
 
