@@ -52,7 +52,7 @@ def test_what_a_session_has_not_sent_is_there_when_jobs_run(database: str) -> No
     with orm.Session(engine) as session:
 
         @kind("looks")
-        def looks(payload: Number) -> int | None:
+        def looks(payload: Number) -> Any:
             return session.connection().scalar(sa.text("select value from written"))
 
         Row.metadata.create_all(session.connection())
