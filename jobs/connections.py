@@ -50,7 +50,18 @@ class _AsyncpgConnection(Protocol):
     def is_in_transaction(self) -> bool: ...
 
 
+class _AsyncpgPoolsConnection(Protocol):
+    """What a pool lends: its methods are made at run time, so that its two attributes are all a type checker sees."""
+
+    _con: Any
+    _holder: Any
+
+
 CallersConnection: TypeAlias = psycopg.Connection[Any] | _SqlAlchemyConnection | _Session | _DjangoConnection
 AsyncCallersConnection: TypeAlias = (
-    psycopg.AsyncConnection[Any] | _AsyncSqlAlchemyConnection | _AsyncSession | _AsyncpgConnection
+    psycopg.AsyncConnection[Any]
+    | _AsyncSqlAlchemyConnection
+    | _AsyncSession
+    | _AsyncpgConnection
+    | _AsyncpgPoolsConnection
 )

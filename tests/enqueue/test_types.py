@@ -45,6 +45,14 @@ class AsyncpgConnection:
     def is_in_transaction(self) -> bool: ...  # type: ignore[empty-body]
 
 
+class AsyncpgPoolsConnection:
+    """As asyncpg's own source tells it: without a method."""
+
+    def __init__(self, holder: object, con: object) -> None:
+        self._holder = holder
+        self._con = con
+
+
 class AsyncpgPool:
     """It has ``fetch``, and no transaction."""
 
@@ -76,12 +84,14 @@ if TYPE_CHECKING:
         scoped: async_scoped_session[AsyncSession],
         connection: AsyncConnection,
         of_asyncpg: AsyncpgConnection,
+        of_its_pool: AsyncpgPoolsConnection,
     ) -> None:
         assert_type(receipt.enqueue(conn, Receipt(1)), Awaitable[int])
         assert_type(receipt.enqueue(session, Receipt(1)), Awaitable[int])
         assert_type(receipt.enqueue(scoped, Receipt(1)), Awaitable[int])
         assert_type(receipt.enqueue(connection, Receipt(1)), Awaitable[int])
         assert_type(receipt.enqueue(of_asyncpg, Receipt(1)), Awaitable[int])
+        assert_type(receipt.enqueue(of_its_pool, Receipt(1)), Awaitable[int])
         assert_type(receipt.enqueue_many(session, [Receipt(1)]), Awaitable[list[int]])
 
     def of_what_is_wrong(session: Session, engine: Engine, async_engine: AsyncEngine, pool: AsyncpgPool) -> None:
