@@ -32,7 +32,7 @@ class Door(httpx.AsyncHTTPTransport):
         super().__init__(verify=tls, trust_env=False)
         self._pool = httpcore.AsyncConnectionPool(
             ssl_context=tls,
-            max_connections=20,
+            max_connections=None,  # the tick's seats are the bound
             max_keepalive_connections=20,
             keepalive_expiry=5.0,
             network_backend=dial,

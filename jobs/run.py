@@ -187,7 +187,10 @@ class Runner:
         return delay_seconds(ctx.kind.backoff, ctx.job.attempt)
 
     def _text(self, ctx: Context, error: BaseException) -> str:
-        return texts.storable(self._redact(ctx.hides(texts.describe(error))), limit=ERROR_CHARACTERS)
+        described = texts.describe(error)
+        if isinstance(error, Permanent | Retry) and error.detail:
+            described = f"{described}: {error.detail}"
+        return texts.storable(self._redact(ctx.hides(described)), limit=ERROR_CHARACTERS)
 
 
 def ended(ctx: Context, outcome: Outcome) -> Ending:

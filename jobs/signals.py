@@ -16,22 +16,35 @@ class Signal(Exception):
 
 
 class Permanent(Signal):
-    """Trying again cannot help: the job is dead at once."""
+    """Trying again cannot help: the job is dead at once.
 
-    def __init__(self, reason: str, *, status_code: int | None = None) -> None:
+    ``detail`` (what a receiver said, for example) is kept with the attempt, behind the reason, and told to no summary.
+    """
+
+    def __init__(self, reason: str, *, status_code: int | None = None, detail: str = "") -> None:
         super().__init__(reason)
         self.reason = reason
         self.status_code = status_code
+        self.detail = detail
 
 
 class Retry(Signal):
-    """The attempt failed; try again ``after`` seconds or a timedelta; None is the kind's own backoff."""
+    """The attempt failed; try again ``after`` seconds or a timedelta; None is the kind's own backoff.
+
+    ``detail`` is as in ``Permanent``.
+    """
 
     def __init__(
-        self, reason: str = "", *, after: timedelta | float | None = None, status_code: int | None = None
+        self,
+        reason: str = "",
+        *,
+        after: timedelta | float | None = None,
+        status_code: int | None = None,
+        detail: str = "",
     ) -> None:
         super().__init__(reason or "asked to be tried again")
         self.reason = reason or "asked to be tried again"
+        self.detail = detail
         self.after_seconds = None if after is None else _seconds(after)
         self.status_code = status_code
 

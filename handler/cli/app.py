@@ -18,6 +18,7 @@ from crontick.handler.cli import (
     status,
     tick,
     ticks,
+    webhook,
 )
 
 app = typer.Typer(
@@ -49,3 +50,4 @@ app.command("rotate-keys")(rotate.rotate_keys)
 app.command("status")(status.status)
 app.command("ticks")(ticks.ticks)
 app.add_typer(reminders.app, name="reminders")
+app.add_typer(webhook.app, name="webhook")

@@ -16,9 +16,10 @@ from crontick.jobs.bounds import Bounds
 from crontick.jobs.config_error import ConfigError
 from crontick.jobs.deployment import Deployment, DeploymentError, load_deployment
 from crontick.jobs.fit import suggestion
+from crontick.jobs.kinds.signature import SecretError, signing_key
 from crontick.jobs.ready import check_ready
 from crontick.jobs.sealing import INSTALL, KEYS, MAKE_ONE
-from crontick.jobs.secrets import read_secret
+from crontick.jobs.secrets import read_secret, tokens
 from crontick.jobs.settings import VARIABLES, Settings, SettingsError
 from crontick.jobs.stop import Stop
 from crontick.jobs.unavailable import Unavailable
@@ -61,6 +62,7 @@ def _findings(environ: Mapping[str, str], *, offline: bool) -> Iterator[Finding]
     yield from _serving(settings)
     yield from _secrets(deployment, environ)
     yield from _secret_fields(deployment)
+    yield from _outbound(deployment)
     yield from _kinds(deployment)
     if settings.database_url is not None and not offline:
         try:
@@ -102,6 +104,25 @@ def _secrets(deployment: Deployment, environ: Mapping[str, str]) -> Iterator[Fin
             continue
         if value is None:
             yield Finding(wrong=True, sentence=f"{name} is not set, and {where} of crontick.toml names it")
+        elif where.startswith("webhook_endpoint"):
+            yield from _signing(name, value)
+
+
+def _signing(name: str, value: str) -> Iterator[Finding]:
+    for one in tokens(value):
+        try:
+            signing_key(one)
+        except SecretError as error:
+            yield Finding(wrong=True, sentence=f"a secret in {name} {error}")
+
+
+def _outbound(deployment: Deployment) -> Iterator[Finding]:
+    """Private targets are allowed on purpose, and are to be seen."""
+    allow = deployment.config.http.allow
+    if allow:
+        yield Finding(
+            wrong=False, sentence=f"URLs that came with data may reach private hosts: {', '.join(allow)} ([http] allow)"
+        )
 
 
 def _secret_fields(deployment: Deployment) -> Iterator[Finding]:

@@ -1,27 +1,25 @@
 """``deliver_webhook``: an event to somebody's URL, until it is taken or refused."""
 
-import json
 import re
 import time
 from collections.abc import Sequence
-from datetime import UTC, datetime
 from typing import Any, Final
 from urllib.parse import urlsplit
 
 import msgspec
 
-from crontick.jobs.backoff import delay_seconds
 from crontick.jobs.context import Context
 from crontick.jobs.kind import kind
+from crontick.jobs.kinds.answers import judge
 from crontick.jobs.kinds.signature import SecretError, signature
-from crontick.jobs.outbound import NotConnected, Unanswered, retry_after_seconds, send
+from crontick.jobs.kinds.targets import check_scheme
+from crontick.jobs.outbound import NotConnected, Unanswered, send
 from crontick.jobs.secrets import tokens
-from crontick.jobs.signals import Permanent, Retry
+from crontick.jobs.signals import Retry
 
 __all__ = ["DeliverWebhook", "deliver_webhook"]
 
 MINUTE, HOUR = 60, 3600
-_LATER: Final = frozenset({408, 425, 429})
 _EVENT_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,128}")
 _OUR_SHARE: Final = 0.5
 """Seconds of the attempt that remain for what is not the receiver's: its silence is to end in our words."""
@@ -45,6 +43,12 @@ class DeliverWebhook(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw
             raise ValueError("event_id is made of letters, digits, _ and -, at most 128")
 
 
+class _Bytes(msgspec.Struct, frozen=True):
+    """The body as the database has it: a number that went through Python's floats may be another one."""
+
+    body: msgspec.Raw
+
+
 @kind(
     "deliver_webhook",
     timeout=8,
@@ -59,21 +63,21 @@ async def deliver_webhook(payload: DeliverWebhook, ctx: Context) -> dict[str, An
     answer's status code and the seconds that it took.
     """
     url, secrets = _target(payload, ctx)
-    body = json.dumps(payload.body, ensure_ascii=False, separators=(",", ":")).encode()
+    body = msgspec.json.decode(ctx.job.payload_text, type=_Bytes).body
     event, at = payload.event_id or f"job-{ctx.job.lineage}", int(time.time())
     headers = {"content-type": "application/json", "webhook-id": event, "webhook-timestamp": str(at)}
     if secrets:
         try:
-            headers["webhook-signature"] = signature(secrets, event, at, body)
+            headers["webhook-signature"] = signature(secrets, event, at, bytes(body))
         except SecretError as error:
             raise Retry(f"a signing secret of {payload.endpoint} {error}") from None
     seconds = max(ctx.kind.timeout_seconds - _OUR_SHARE, _OUR_SHARE)
     began = time.monotonic()
     try:
-        answer = await send(ctx.http, url, content=body, headers=headers, seconds=seconds)
+        answer = await send(ctx.http, url, content=bytes(body), headers=headers, seconds=seconds)
     except (NotConnected, Unanswered) as error:
         raise Retry(str(error)) from None
-    _judge(answer.status, retry_after_seconds(answer.headers, datetime.now(UTC)), urlsplit(url).hostname or "", ctx)
+    judge(answer, urlsplit(url).hostname or "", ctx)
     return {"status_code": answer.status, "seconds": round(time.monotonic() - began, 3)}
 
 
@@ -90,30 +94,5 @@ def _target(payload: DeliverWebhook, ctx: Context) -> tuple[str, Sequence[str]]:
             secrets = [one for name in endpoint.secret_names for one in tokens(ctx.secret(name))]
         except LookupError as error:
             raise Retry(str(error.args[0])) from None
-    if not url.lower().startswith("https://") and not _named(url, ctx):
-        raise Permanent("the URL is refused: a webhook goes over https, and http only to hosts in [http] allow")
+    check_scheme(url, ctx.settings.http)
     return url, secrets
-
-
-def _named(url: str, ctx: Context) -> bool:
-    try:
-        parts = urlsplit(url)
-        return parts.scheme == "http" and ctx.settings.http.names(parts.hostname or "", parts.port or 80)
-    except ValueError:
-        return False
-
-
-def _judge(status: int, asked_seconds: float | None, host: str, ctx: Context) -> None:
-    if 200 <= status < 300:
-        return
-    said = f"{status} from {host}"
-    if status == 410:
-        raise Permanent(f"{said}: it wants no more of these", status_code=status)
-    if 300 <= status < 400:
-        raise Permanent(f"{said}: a redirect is not followed, write the URL that it leads to", status_code=status)
-    if 400 <= status < 500 and status not in _LATER:
-        raise Permanent(said, status_code=status)
-    after = None
-    if asked_seconds is not None:  # never earlier than asked, and never hotter than our own delays
-        after = max(asked_seconds, delay_seconds(ctx.kind.backoff, ctx.attempt))
-    raise Retry(said, after=after, status_code=status)

@@ -3,17 +3,27 @@
 import base64
 import binascii
 import hmac
-from collections.abc import Iterable
+import re
+import secrets as randomness
+from collections.abc import Iterable, Sequence
 from typing import Final
 
-__all__ = ["SecretError", "signature", "signing_key"]
+__all__ = ["SecretError", "fault", "new_secret", "signature", "signing_key"]
 
+TOLERANCE_SECONDS: Final = 300
+"""How far the timestamp may be from now, either way: an older delivery may be somebody's replay."""
 _BYTES: Final = range(24, 65)
-_MEND: Final = "make one with `echo whsec_$(openssl rand -base64 32)`"
+_MEND: Final = "make one with `crontick webhook secret`"
+_TIMESTAMP: Final = re.compile(r"[0-9]{1,15}")
 
 
 class SecretError(ValueError):
     """A signing secret that cannot be one; the message does not quote it."""
+
+
+def new_secret() -> str:
+    """A fresh ``whsec_…`` of 32 random bytes."""
+    return "whsec_" + base64.b64encode(randomness.token_bytes(32)).decode()
 
 
 def signing_key(secret: str) -> bytes:
@@ -34,3 +44,23 @@ def signature(secrets: Iterable[str], webhook_id: str, timestamp: int, body: byt
     return " ".join(
         "v1," + base64.b64encode(hmac.digest(signing_key(secret), signed, "sha256")).decode() for secret in secrets
     )
+
+
+def fault(secrets: Sequence[str], headers: tuple[str, str, str], body: bytes, *, now: float) -> str | None:
+    """Why a delivery is not to be believed; None for one that is. Raises ``SecretError``.
+
+    ``headers`` are ``webhook-id``, ``webhook-timestamp`` and ``webhook-signature`` as they came, ``body`` the very
+    bytes; one good signature of several is enough. ``now`` is Unix time.
+    """
+    webhook_id, timestamp, signatures = headers
+    if "." in webhook_id:
+        return "its id holds a dot: id and timestamp can be read in two ways"
+    if not _TIMESTAMP.fullmatch(timestamp):
+        return "its timestamp is no number of seconds since 1970"
+    if abs(int(timestamp) - now) > TOLERANCE_SECONDS:
+        return f"its timestamp is more than {TOLERANCE_SECONDS} s from now: perhaps a replay, perhaps a wrong clock"
+    good = [one.encode() for one in signature(secrets, webhook_id, int(timestamp), body).split(" ")]
+    given = [one.encode("utf-8", "replace") for one in signatures.split(" ")]
+    if not any(hmac.compare_digest(ours, theirs) for ours in good for theirs in given):
+        return "no signature in it is that of these bytes, this id and timestamp under this secret"
+    return None

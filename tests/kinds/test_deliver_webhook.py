@@ -47,7 +47,33 @@ async def test_a_delivery_carries_a_signature_that_the_receiver_can_check(deploy
     assert request.headers["webhook-id"] == f"job-{job}"
     for secret in (OLD, NEW):
         assert Webhook(secret).verify(request.body, request.headers) == {"b": "Zoë", "a": [1, 2.5]}
-    assert request.body.decode() == json.dumps({"a": [1, 2.5], "b": "Zoë"}, ensure_ascii=False, separators=(",", ":"))
+    assert request.body.decode() == '{"a": [1, 2.5], "b": "Zoë"}'
+
+
+async def test_numbers_go_out_as_the_database_has_them(deploy: Deploy, crm: HttpReceiver) -> None:
+    deployed, exact = deploy(ALLOW), '{"price": 12345678901234567.890, "id": 18446744073709551617}'
+    payload = f'{{"url": "{crm.url}", "body": {exact}}}'
+    await deployed.conn.execute("select crontick.enqueue('deliver_webhook', %s)", (payload,))
+    await deployed.tick()
+    [request] = crm.requests
+    assert json.loads(request.body, parse_float=str, parse_int=str) == {
+        "price": "12345678901234567.890",
+        "id": "18446744073709551617",
+    }
+
+
+async def test_what_the_receiver_says_is_kept_with_the_attempt_and_told_to_no_summary(
+    deploy: Deploy, crm: HttpReceiver
+) -> None:
+    crm.answers.append(Answer(400, body=b'{"error":\n "no \xff\x00 such account"}' + b"x" * 5000))
+    deployed = deploy(ALLOW)
+    job = await deployed.enqueue(deliver_webhook, DeliverWebhook(url=crm.url, body={}))
+    summary = await deployed.tick()
+    [attempt] = await deployed.attempts(job)
+    assert attempt["error"].startswith('Permanent: 400 from 127.0.0.1: {"error": "no \ufffd\ufffd such account"}xxx')
+    assert len(attempt["error"]) < 600
+    assert (await deployed.job(job))["last_error"] == attempt["error"]
+    assert summary.as_dict()["errors"][0]["error"] == "400 from 127.0.0.1"
 
 
 async def test_the_result_is_the_status_code_and_how_long_it_took(deploy: Deploy, crm: HttpReceiver) -> None:
@@ -104,7 +130,7 @@ async def test_a_retry_has_the_same_id_and_a_new_timestamp(deploy: Deploy, crm: 
     job = await deployed.enqueue(deliver_webhook, DeliverWebhook(endpoint="crm", body=1, event_id="evt_7"))
     await deployed.tick()
     [failed] = await deployed.attempts(job)
-    assert (failed["error"], failed["status_code"]) == ("Retry: 503 from 127.0.0.1", 503)
+    assert (failed["error"], failed["status_code"]) == ("Retry: 503 from 127.0.0.1: ok", 503)
     assert 60 <= await deployed.seconds_until(job) <= 67
     await deployed.later(timedelta(seconds=70))
     await deployed.tick()

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 from standardwebhooks import Webhook
 
-from crontick.jobs.kinds.signature import SecretError, signature, signing_key
+from crontick.jobs.kinds.signature import SecretError, fault, new_secret, signature, signing_key
 from tests.kinds.cases import cases
 
 
@@ -37,6 +37,26 @@ def test_the_reference_library_signs_alike(body: bytes) -> None:
     ],
 )
 def test_what_cannot_be_a_secret_is_refused_without_being_quoted(secret: str) -> None:
-    with pytest.raises(SecretError, match="openssl rand -base64 32") as raised:
+    with pytest.raises(SecretError, match="crontick webhook secret") as raised:
         signing_key(secret)
     assert len(secret) < 8 or secret.removeprefix("whsec_") not in str(raised.value)
+
+
+@pytest.mark.parametrize("case", cases("deliveries"))
+def test_a_delivery_is_believed_only_when_it_is_whole_and_fresh(case: dict[str, Any]) -> None:
+    headers = (case["id_sent"], case["timestamp"], case["signatures"])
+    assert (fault([case["secret"]], headers, case["body"].encode(), now=case["now"]) is None) == case["valid"]
+
+
+def test_while_rotating_one_good_signature_of_either_side_is_enough() -> None:
+    old, new = new_secret(), new_secret()
+    sent = ("msg_1", "100", signature([new, old], "msg_1", 100, b"{}"))
+    for known in ([old], [new], [new, old]):
+        assert fault(known, sent, b"{}", now=100) is None
+    assert fault([new_secret()], sent, b"{}", now=100) is not None
+
+
+def test_an_id_with_a_dot_in_it_is_not_believed() -> None:
+    secret = new_secret()
+    sent = ("a.1", "5", signature([secret], "a.1", 5, b"{}"))
+    assert fault([secret], sent, b"{}", now=5) is not None
