@@ -24,25 +24,27 @@ def deployed(
     *,
     beside: Iterable[Kind[Any]] = (),
 ) -> Deployment:
-    """What was passed; else what the modules and the file of this process have. No other setting counts.
+    """What was passed; else what the modules and the file of this process have. Of other settings the keys count alone.
 
     ``beside`` are kinds that may be in those modules, or not.
     """
     if deployment is None:
-        said = {} if kinds is not None else _said(Environ(os.environ))
+        said = _said(Environ(os.environ), code=kinds is None)
         settings = Settings(environment=environment, max_parallel_ticks=100, **said)
         return load_deployment(settings, kinds=(*(kinds or ()), *beside), reminders=reminders)
     settings = replace(deployment.settings, environment=environment, max_parallel_ticks=100, paused=False)
     return msgspec.structs.replace(deployment, settings=settings)
 
 
-def _said(read: Environ) -> dict[str, Any]:
-    said = {
-        "modules": read.modules("CRONTICK_MODULES"),
-        "around": read.matching("CRONTICK_AROUND", r"[\w.]+:[\w.]+", "module:name") or None,
-        "encryption_keys": read.keys("CRONTICK_ENCRYPTION_KEYS"),
-        "config_path": read.file("CRONTICK_CONFIG", DEFAULT_CONFIG),
-    }
+def _said(read: Environ, *, code: bool) -> dict[str, Any]:
+    """The keys always: ``enqueue`` seals with them."""
+    said: dict[str, Any] = {"encryption_keys": read.keys("CRONTICK_ENCRYPTION_KEYS")}
+    if code:
+        said |= {
+            "modules": read.modules("CRONTICK_MODULES"),
+            "around": read.matching("CRONTICK_AROUND", r"[\w.]+:[\w.]+", "module:name") or None,
+            "config_path": read.file("CRONTICK_CONFIG", DEFAULT_CONFIG),
+        }
     if read.sentences:
         raise SettingsError(read.sentences)
     return said

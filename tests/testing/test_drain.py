@@ -1,6 +1,7 @@
 """``drain`` runs what is due as a tick does, on the test's connection and inside its open transaction."""
 
 import asyncio
+import base64
 import threading
 from datetime import datetime, timedelta
 from typing import Any
@@ -144,6 +145,25 @@ def test_a_due_job_of_a_kind_that_nobody_named_is_an_error(open_conn: psycopg.Co
         drain(open_conn)
     assert open_conn.execute("select count(*) from crontick.ticks").fetchone() == (0,)
     assert drain(open_conn, kinds=[once]).warnings[-1] == "jobs of the kind double are due, and it was not passed"
+
+
+def test_secret_fields_are_sealed_in_the_database_and_nowhere_else(
+    open_conn: psycopg.Connection[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CRONTICK_ENCRYPTION_KEYS", "one:" + base64.b64encode(b"k" * 32).decode())
+    seen: list[int] = []
+
+    @kind("hushed", secret=["value"])
+    async def hushed(payload: Number) -> None:
+        seen.append(payload.value)
+
+    hushed.enqueue(open_conn, Number(42))
+    stored = open_conn.execute("select payload ->> 'value' from crontick.jobs").fetchone()
+    assert stored is not None
+    assert stored[0].startswith("one:")
+    assert enqueued(open_conn, hushed) == [Number(42)]
+    assert drain(open_conn, kinds=[hushed]).succeeded == 1
+    assert seen == [42]
 
 
 def test_outside_a_transaction_it_is_refused(sync_conn: psycopg.Connection[Any]) -> None:
