@@ -3,8 +3,8 @@
 import os
 from typing import Any, Final
 
-from crontick.handler.lambda_door import LambdaDoor, TickFailed
-from crontick.handler.retiring import called_by_the_runtime
+from crontick.handler.on_lambda.door import LambdaDoor, TickFailed
+from crontick.handler.on_lambda.retiring import called_by_the_runtime
 
 __all__ = ["TickFailed", "handler"]
 

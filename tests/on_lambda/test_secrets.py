@@ -2,9 +2,9 @@
 
 import json
 
-from tests.lambda_ import events
-from tests.lambda_.events import TOKEN
-from tests.lambda_.world import World
+from tests.on_lambda import events
+from tests.on_lambda.events import TOKEN
+from tests.on_lambda.world import World
 from tests.worlds.aws_extension import AwsExtension
 from tests.worlds.waiting import until
 

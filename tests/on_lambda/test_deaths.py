@@ -3,8 +3,8 @@
 import pytest
 
 from tests.faults import doomed
-from tests.lambda_ import events
-from tests.lambda_.world import World
+from tests.on_lambda import events
+from tests.on_lambda.world import World
 
 
 @pytest.mark.parametrize("kind", ["never_ends", "swallows"])
@@ -34,7 +34,7 @@ def test_a_thread_that_ended_after_all_lets_the_process_go_on(world: World, even
 
 
 def test_under_a_wrapper_it_ends_before_the_next_call_claims_anything(world: World) -> None:
-    child = world.start("tests.lambda_.wrapped.handler")
+    child = world.start("tests.on_lambda.wrapped.handler")
     world.enqueue("never_ends")
     assert world.invoke({}).answer == {"ran": True}
     job = world.enqueue("greet")
@@ -79,7 +79,7 @@ def test_what_a_killed_call_held_runs_in_a_later_one(world: World) -> None:
 
 
 def test_a_minute_frozen_in_a_function_shuts_every_door_and_loses_the_outcome(world: World) -> None:
-    frozen = world.start(CRONTICK_MODULES="tests.lambda_.clock,tests.lambda_.kinds")
+    frozen = world.start(CRONTICK_MODULES="tests.on_lambda.clock,tests.on_lambda.kinds")
     job = world.enqueue("tries_doors")
     world.api.send({})
     assert frozen.line() == f"in {job}"

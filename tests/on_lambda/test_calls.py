@@ -7,8 +7,8 @@ from typing import Any
 
 import pytest
 
-from tests.lambda_ import events
-from tests.lambda_.world import World
+from tests.on_lambda import events
+from tests.on_lambda.world import World
 from tests.worlds.waiting import until
 
 OURS = "select count(*) from pg_stat_activity where application_name = 'crontick' and datname = current_database()"

@@ -6,9 +6,9 @@ from typing import Any
 
 import pytest
 
-from tests.lambda_ import events
-from tests.lambda_.events import BEARER, TOKEN
-from tests.lambda_.world import World
+from tests.on_lambda import events
+from tests.on_lambda.events import BEARER, TOKEN
+from tests.on_lambda.world import World
 
 HTTP = {
     "HTTP API": events.gateway2(body="{}"),

@@ -5,7 +5,7 @@ from typing import Any
 
 import psycopg
 
-from tests.lambda_.events import TOKEN
+from tests.on_lambda.events import TOKEN
 from tests.worlds.process import Child, Processes
 from tests.worlds.runtime_api import Posted, RuntimeApi
 
@@ -28,7 +28,7 @@ class World:
             "AWS_LAMBDA_FUNCTION_NAME": "crontick",
             "CRONTICK_DATABASE_URL": self.url,
             "CRONTICK_ENVIRONMENT": "test",
-            "CRONTICK_MODULES": "tests.lambda_.kinds,tests.faults.doomed",
+            "CRONTICK_MODULES": "tests.on_lambda.kinds,tests.faults.doomed",
             "CRON_SECRET": TOKEN,
             **settings,
         }

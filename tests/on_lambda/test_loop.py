@@ -2,11 +2,11 @@
 
 import pytest
 
-from tests.lambda_.world import World
+from tests.on_lambda.world import World
 
 SCRIPT = """
 import asyncio, json, sys, threading
-from tests.lambda_ import events
+from tests.on_lambda import events
 
 class Context:
     aws_request_id = "r"

@@ -5,22 +5,22 @@ from pathlib import Path
 
 import pytest
 
-from tests.lambda_ import events
-from tests.lambda_.events import TOKEN
-from tests.lambda_.world import World
+from tests.on_lambda import events
+from tests.on_lambda.events import TOKEN
+from tests.on_lambda.world import World
 
 NOWHERE = "postgresql://app:hunter2-hunter2@127.0.0.1:1/app"
 FAULTY = {
     "a short secret": ({"CRON_SECRET": "short"}, "CRON_SECRET is shorter than 16 characters"),
     "no module": ({"CRONTICK_MODULES": "acme.nowhere"}, "Python finds no module acme"),
     "a broken module": (
-        {"CRONTICK_MODULES": "tests.lambda_.unimportable"},
+        {"CRONTICK_MODULES": "tests.on_lambda.unimportable"},
         "which cannot be imported: RuntimeError: cannot use [redacted]",
     ),
     "no file": ({"CRONTICK_CONFIG": "/nowhere.toml"}, "there is no file /nowhere.toml"),
     "no database": ({"CRONTICK_DATABASE_URL": ""}, "CRONTICK_DATABASE_URL is not set"),
     "no way there": ({"CRONTICK_BUDGET_SECONDS": "1"}, "the database is out of reach, or waking"),
-    "a fault of ours": ({"CRONTICK_MODULES": "tests.lambda_.broken"}, "RuntimeError, a fault of crontick"),
+    "a fault of ours": ({"CRONTICK_MODULES": "tests.on_lambda.broken"}, "RuntimeError, a fault of crontick"),
 }
 
 

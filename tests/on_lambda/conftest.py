@@ -6,7 +6,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from tests.lambda_.world import World
+from tests.on_lambda.world import World
 from tests.worlds import runtime_api as apis
 from tests.worlds.process import Processes
 from tests.worlds.runtime_api import RuntimeApi

@@ -8,10 +8,10 @@ from typing import Any, Final, NoReturn, Protocol
 import msgspec
 
 from crontick.handler import logs, watchdog
-from crontick.handler.events import Batch, Direct, Http, Migrate, recognised
 from crontick.handler.logs import log
-from crontick.handler.own_loop import OwnLoop
-from crontick.handler.retiring import end, last_answer
+from crontick.handler.on_lambda.events import Batch, Direct, Http, Migrate, recognised
+from crontick.handler.on_lambda.own_loop import OwnLoop
+from crontick.handler.on_lambda.retiring import end, last_answer
 from crontick.jobs import threads
 from crontick.jobs.caller import Caller
 from crontick.jobs.config_error import ConfigError
@@ -112,15 +112,15 @@ class LambdaDoor:
         return await run_tick(deployment, request, caller=caller, stop=stop, call_ends_in_seconds=left)
 
     def _answer_http(self, event: Mapping[str, Any], context: Context, stage: str | None) -> dict[str, Any]:
-        from crontick.handler import lambda_http
+        from crontick.handler.on_lambda import http
 
         self._loop.enter()
         try:
             app = self._http_app()
         except TickFailed as failed:
             log.error("crontick cannot tick: %s", failed)
-            app = lambda_http.misconfigured
-        return lambda_http.answer(app, event, context, stage=stage)
+            app = http.misconfigured
+        return http.answer(app, event, context, stage=stage)
 
     def _http_app(self) -> Any:
         if self._app is None:
@@ -141,7 +141,7 @@ class LambdaDoor:
         self._app = None
 
     def _migrated(self, deployment: Deployment) -> dict[str, Any]:
-        from crontick.handler.lambda_migrate import migrated
+        from crontick.handler.on_lambda.migrate import migrated
 
         if not (self._environ.get("CRONTICK_MIGRATE_URL") or self._environ.get("CRONTICK_MIGRATE_URL_FROM")):
             raise TickFailed(

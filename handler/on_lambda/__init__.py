@@ -1,0 +1,1 @@
+"""The front door on AWS Lambda; ``crontick.handler.aws`` is its entry."""
