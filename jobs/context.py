@@ -39,6 +39,10 @@ class Supplies(Protocol):
         """The tick's one client."""
         ...
 
+    def shared(self, make: Callable[[], T]) -> T:
+        """The tick's one object of that make."""
+        ...
+
     def secret(self, name: str) -> str:
         """The value of a secret, the same for the whole tick."""
         ...
@@ -156,6 +160,14 @@ class Context:
         """The tick's shared client, behind the outbound filter; made when first touched."""
         self.check_lease()
         return self._supplies.http()
+
+    def shared(self, make: Callable[[], T]) -> T:
+        """What ``make()`` returns, made once a tick and shared by its attempts: a connection, a client with a pool.
+
+        Its ``aclose`` or ``close`` is called when the tick ends.
+        """
+        self.check_lease()
+        return self._supplies.shared(make)
 
     def db(self) -> "Lent":
         """A connection lent to this attempt: ``async with ctx.db() as conn`` (``with`` in a sync function).

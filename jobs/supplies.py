@@ -1,7 +1,7 @@
 """What a tick lends to its attempts: contexts, one HTTP client, connections, answers about markers."""
 
 import asyncio
-from collections.abc import Coroutine, Iterable, Iterator
+from collections.abc import Callable, Coroutine, Iterable, Iterator
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -17,6 +17,7 @@ from crontick.jobs.kind import Kind
 from crontick.jobs.lend import Lends, Lent
 from crontick.jobs.link import Trips
 from crontick.jobs.run import Runner
+from crontick.jobs.shared import Shared
 from crontick.jobs.threads import SyncSide, Threads
 from crontick.jobs.tick_secrets import TickSecrets
 from crontick.jobs.together import Together
@@ -46,6 +47,7 @@ class TickSupplies:
         self._lender = lender
         self._http: httpx.AsyncClient | None = None
         self._secrets = TickSecrets(deployment.redact)
+        self._shared = Shared()
         self._markers: Together[dict[str, Any], tuple[str, int | None, float]] = Together(self._reserve)
         self.opened_at = datetime.max.replace(tzinfo=UTC)
         self._again = AskAgain(link, deployment.reminders)
@@ -97,6 +99,10 @@ class TickSupplies:
             self._http = client(self.settings.http)
         return self._http
 
+    def shared(self, make: Callable[[], T]) -> T:
+        """What attempts of this tick share."""
+        return self._shared.get(make)
+
     def secret(self, name: str) -> str:
         """As ``Context.secret``; each is read once a tick."""
         return self._secrets.read(name)
@@ -124,6 +130,7 @@ class TickSupplies:
 
     async def close(self) -> None:
         """Close what was made."""
+        await self._shared.close()
         if self._http is not None:
             await self._http.aclose()
         await self._lender.close()

@@ -12,10 +12,11 @@ from crontick.jobs.context import Context
 from crontick.jobs.kind import kind
 from crontick.jobs.kinds.mail import SendEmail, addresses, content, headers
 from crontick.jobs.kinds.settings import EmailSettings
-from crontick.jobs.kinds.smtp import Envelope, Said, deliver
+from crontick.jobs.kinds.smtp import Envelope, Said
+from crontick.jobs.kinds.smtp_connections import THROTTLED_SECONDS, Connections, Held
 from crontick.jobs.kinds.smtp_url import MailServer, SmtpUrlError, mail_server
 from crontick.jobs.outbound import NotConnected
-from crontick.jobs.signals import Permanent, Retry
+from crontick.jobs.signals import Permanent, Retry, Snooze
 
 if TYPE_CHECKING:
     from crontick.jobs.kinds.message import Message
@@ -24,7 +25,6 @@ __all__ = ["SendEmail", "send_email"]
 
 _OUR_SHARE: Final = 0.5
 """Seconds of the attempt that remain for what is not the mail server's: its silence is to end in our words."""
-_THROTTLED_SECONDS: Final = 600.0
 
 
 @kind(
@@ -50,7 +50,11 @@ async def send_email(payload: SendEmail, ctx: Context) -> dict[str, Any] | None:
         mark.provider, mark.message_id, mark.content_hash = "smtp", message.id, message.content_hash
         seconds = max(ctx.kind.timeout_seconds - _OUR_SHARE, _OUR_SHARE)
         try:
-            refused = await deliver(server, envelope, message.wire, seconds=seconds)
+            accepted = await ctx.shared(Connections).deliver(
+                server, envelope, message.wire, seconds=seconds, most=settings.connections
+            )
+        except Held as held:
+            raise Snooze(held.after_seconds) from None
         except Said as said:
             raise _no(said, server.host) from said
         except NotConnected as error:
@@ -59,7 +63,7 @@ async def send_email(payload: SendEmail, ctx: Context) -> dict[str, Any] | None:
             if not envelope.begun:
                 mark.not_sent()
             raise
-    return _refused(payload, refused, ctx, key=str(mark.key)) if refused else None
+    return _refused(payload, accepted.refused, ctx, key=str(mark.key)) if accepted.refused else None
 
 
 def _server(ctx: Context) -> tuple[MailServer, EmailSettings]:
@@ -99,8 +103,7 @@ def _no(said: Said, host: str) -> Permanent | Retry:
         words += ": it does not take the login of the mail server's URL"
     if not said.temporary:
         return Permanent(words, status_code=said.code)
-    throttled = "throttl" in str(said).lower()
-    return Retry(words, after=_THROTTLED_SECONDS if throttled else None, status_code=said.code)
+    return Retry(words, after=THROTTLED_SECONDS if said.throttled else None, status_code=said.code)
 
 
 def _refused(payload: SendEmail, refused: Mapping[str, Said], ctx: Context, *, key: str) -> dict[str, Any]:

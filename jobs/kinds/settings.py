@@ -18,6 +18,7 @@ class EmailSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     url_env: VariableName
     sender: Text | tuple[Text, ...]
     templates: str | None = None
+    connections: Annotated[int, Meta(ge=1, le=100)] = 20
     in_doubt: Literal["park", "resend", "skip"] = "park"
 
     def __post_init__(self) -> None:

@@ -1,13 +1,14 @@
-"""One mail over SMTP, with what is known at each step of whether it can have arrived."""
+"""One mail over an SMTP connection, with what is known at each step of whether it can have arrived."""
 
 import asyncio
 import socket
 import ssl
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import dataclass
 from functools import cache
 from typing import TYPE_CHECKING, Final, Literal
+
+import msgspec
 
 from crontick.jobs.kinds.smtp_url import MailServer
 from crontick.jobs.outbound import NotConnected, Unanswered
@@ -16,10 +17,9 @@ from crontick.jobs.resolve import resolve
 if TYPE_CHECKING:
     import aiosmtplib
 
-__all__ = ["Envelope", "Said", "deliver"]
+__all__ = ["Accepted", "Envelope", "Said", "failure", "hand_in", "opened"]
 
 _ADDRESSES_TRIED: Final = 4
-_GOODBYE_SECONDS: Final = 1.0
 _CONFIGURATION: Final = frozenset({530, 534, 535, 538})
 """The server wants another login or encryption: the recipient has nothing to do with it."""
 Step = Literal["greeting", "login", "sender", "recipient", "data"]
@@ -34,6 +34,17 @@ class Said(Exception):
         super().__init__(f"{code} {words}")
         self.code = code
         self.step = step
+        self.words = words
+
+    @property
+    def unfit(self) -> bool:
+        """The server takes nothing from this deployment: login, encryption or rights are not what it wants."""
+        return self.step == "login" or self.code in _CONFIGURATION
+
+    @property
+    def throttled(self) -> bool:
+        """The server wants less of all our mail, as SES says when its quota is used up."""
+        return "throttl" in self.words.lower()
 
     @property
     def temporary(self) -> bool:
@@ -42,10 +53,7 @@ class Said(Exception):
         552 for a recipient is to be read as 452 (RFC 5321, 4.5.3.1.10).
         """
         return (
-            self.code < 500
-            or self.step in ("greeting", "login")
-            or self.code in _CONFIGURATION
-            or (self.step == "recipient" and self.code == 552)
+            self.code < 500 or self.unfit or self.step == "greeting" or (self.step == "recipient" and self.code == 552)
         )
 
 
@@ -58,39 +66,33 @@ class Envelope:
     begun: bool = False
 
 
-async def deliver(server: MailServer, envelope: Envelope, content: bytes, *, seconds: float) -> Mapping[str, Said]:
-    """Hand the mail in within ``seconds``; the answer has the recipients that were refused beside others that were not.
+class Accepted(msgspec.Struct, frozen=True):
+    """The server's yes in its own words, and the recipients that it refused beside others that it took."""
 
-    Raises ``Said`` when the server said no (to all recipients: its milder no), ``NotConnected``, or ``Unanswered`` when
-    the connection was lost or silent after the content went off.
-    """
+    words: str
+    refused: Mapping[str, Said]
+
+
+async def opened(server: MailServer, sender: str) -> "aiosmtplib.SMTP":
+    """A connection that is encrypted and logged in as its URL says. Raises what ``failure`` reads; bound its time."""
     import aiosmtplib
 
     client = aiosmtplib.SMTP(
         hostname=server.host,
         use_tls=server.tls,
         start_tls=False,
-        local_hostname=envelope.sender.rpartition("@")[2],
+        local_hostname=sender.rpartition("@")[2],
         tls_context=_certificates(),
-        timeout=seconds,
+        timeout=None,
     )
     try:
-        async with asyncio.timeout(seconds):
-            client.sock = await _connected(server)
-            await client.connect()
-            await _log_in(client, server)
-            refused = await _hand_in(client, envelope, content)
-    except (TimeoutError, OSError, ValueError, aiosmtplib.SMTPException) as error:
-        client.close()
-        raise _failure(error, envelope, server) from None
+        client.sock = await _connected(server)
+        await client.connect()
+        await _log_in(client, server)
     except BaseException:
         client.close()
         raise
-    with suppress(OSError, TimeoutError, aiosmtplib.SMTPException):
-        async with asyncio.timeout(_GOODBYE_SECONDS):
-            await client.quit()
-    client.close()
-    return refused
+    return client
 
 
 async def _connected(server: MailServer) -> socket.socket:
@@ -116,13 +118,25 @@ async def _log_in(client: "aiosmtplib.SMTP", server: MailServer) -> None:
     await client.ehlo()
     if client.supports_extension("starttls") and server.starttls is not False:
         await client.starttls()
+        await client.ehlo()  # what was offered before is forgotten: anybody could have said it
     elif server.starttls:
         raise NotConnected(f"{server.host} offers no encryption, which its URL asks for")
     if server.user is not None:
-        await client.login(server.user, server.password or "")
+        await _by_one_mechanism(client, server, server.user)
 
 
-async def _hand_in(client: "aiosmtplib.SMTP", envelope: Envelope, content: bytes) -> Mapping[str, Said]:
+async def _by_one_mechanism(client: "aiosmtplib.SMTP", server: MailServer, user: str) -> None:
+    """Not by one after another, as ``client.login`` does: three wrong logins for one may lock the account."""
+    offered = client.supported_auth_methods
+    ways = {"plain": client.auth_plain, "login": client.auth_login, "cram-md5": client.auth_crammd5}
+    way = next((ways[name] for name in ways if name in offered), None)
+    if way is None:
+        raise NotConnected(f"{server.host} offers no login by PLAIN, LOGIN or CRAM-MD5, and its URL has a user")
+    await way(user, server.password or "")
+
+
+async def hand_in(client: "aiosmtplib.SMTP", envelope: Envelope, content: bytes) -> Accepted:
+    """One mail over this connection. Raises what ``failure`` reads, and ``Said`` when all recipients are refused."""
     import aiosmtplib
 
     await client.mail(envelope.sender)
@@ -135,14 +149,20 @@ async def _hand_in(client: "aiosmtplib.SMTP", envelope: Envelope, content: bytes
     if len(refused) == len(envelope.recipients):
         raise max(refused.values(), key=lambda said: said.temporary)
     envelope.begun = True
-    await client.data(content)
-    return refused
+    return Accepted((await client.data(content)).message, refused)
 
 
-def _failure(error: Exception, envelope: Envelope, server: MailServer) -> Exception:
+def failure(error: Exception, envelope: Envelope, server: MailServer) -> Exception:
+    """What an error of the conversation says of the mail.
+
+    ``Said`` when the server said no (to all recipients: its milder no), ``NotConnected``, or ``Unanswered`` when the
+    connection was lost or silent after the content went off.
+    """
     import aiosmtplib
 
     match error:
+        case Said() | NotConnected():
+            return error
         case aiosmtplib.SMTPSenderRefused():
             return Said(error.code, "sender", error.message)
         case aiosmtplib.SMTPDataError() if error.code >= 400:  # only that is a no: some servers say yes by 251

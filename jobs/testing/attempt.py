@@ -14,6 +14,7 @@ from crontick.jobs.kind import Kind
 from crontick.jobs.outcomes import Outcome
 from crontick.jobs.run import Runner
 from crontick.jobs.seats import Seats
+from crontick.jobs.shared import Shared
 from crontick.jobs.testing.around import logged
 from crontick.jobs.testing.deployed import deployed
 from crontick.jobs.testing.place import CallersThread, in_callers_thread
@@ -105,6 +106,8 @@ class _LentAlone:
         self._sync_side = sync_side
         self._http: httpx.AsyncClient | None = None
         self.secret = TickSecrets(deployment.redact).read
+        self._made = Shared()
+        self.shared = self._made.get
 
     def http(self) -> "httpx.AsyncClient":
         if self._http is None:
@@ -129,6 +132,7 @@ class _LentAlone:
         return self._sync_side.wait(coroutine, loop)
 
     async def close(self) -> None:
+        await self._made.close()
         if self._http is not None:
             await self._http.aclose()
         self._sync_side.close()

@@ -8,8 +8,9 @@ import pytest
 import trustme
 
 from crontick.jobs.kinds import smtp
-from crontick.jobs.kinds.smtp import Envelope, Said, deliver
-from crontick.jobs.kinds.smtp_url import SmtpUrlError, mail_server
+from crontick.jobs.kinds.smtp import Accepted, Envelope, Said
+from crontick.jobs.kinds.smtp_connections import Connections
+from crontick.jobs.kinds.smtp_url import MailServer, SmtpUrlError, mail_server
 from crontick.jobs.outbound import NotConnected, Unanswered
 from tests.kinds.smtp_script import SILENCE, Scripted, scripted
 
@@ -18,13 +19,23 @@ def envelope() -> Envelope:
     return Envelope("hi@acme.example", ["a@example.com"])
 
 
+async def deliver(server: MailServer, envelope: Envelope, content: bytes, *, seconds: float) -> Accepted:
+    """One mail over a connection of its own."""
+    connections = Connections()
+    try:
+        return await connections.deliver(server, envelope, content, seconds=seconds)
+    finally:
+        await connections.aclose()
+
+
 GREETING = ("220 here", "250 sink")
 CONTENT = b"Subject: x\r\n\r\nline\r\n.\r\nMAIL FROM:<x@example.com>\r\n"
 
 
 async def test_the_whole_conversation_and_dots_are_doubled() -> None:
     async with scripted(*GREETING, "250 OK", "250 OK", "354 go on", "250 taken", "221 bye") as server:
-        assert await deliver(mail_server(f"smtp://127.0.0.1:{server.port}"), envelope(), CONTENT, seconds=5) == {}
+        accepted = await deliver(mail_server(f"smtp://127.0.0.1:{server.port}"), envelope(), CONTENT, seconds=5)
+    assert accepted == Accepted("taken", {})
     assert server.heard[0] == "EHLO acme.example"
     assert server.heard[4:] == ["Subject: x", "", "line", "..", "MAIL FROM:<x@example.com>", ".", "QUIT"]
 

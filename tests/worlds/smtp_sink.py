@@ -3,6 +3,7 @@
 import asyncio
 import email
 import email.policy
+import ssl
 from collections import deque
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -10,7 +11,7 @@ from dataclasses import dataclass, field
 from email.message import EmailMessage
 from functools import partial
 
-from aiosmtpd.smtp import SMTP, Envelope, Session
+from aiosmtpd.smtp import SMTP, AuthResult, Envelope, LoginPassword, Session
 
 from tests.worlds.background import background
 
@@ -25,6 +26,8 @@ class Mail:
     sender: str
     recipients: tuple[str, ...]
     raw: bytes
+    peer: object = None
+    """The other end of the connection that it came over."""
 
     @property
     def message(self) -> EmailMessage:
@@ -36,6 +39,10 @@ class SmtpSink:
     """``replies["DATA"].append("451 4.3.0 later")`` answers the next one so; ``seen`` has what it refused too."""
 
     port: int = 0
+    user: tuple[str, str] | None = None
+    """Who may send, and the password; everybody where this is None."""
+    logins: int = 0
+    goodbyes: int = 0
     mails: list[Mail] = field(default_factory=list)
     seen: list[Mail] = field(default_factory=list)
     replies: dict[str, deque[str]] = field(default_factory=lambda: {name: deque() for name in ("MAIL", "RCPT", "DATA")})
@@ -62,14 +69,25 @@ class SmtpSink:
             envelope.rcpt_options.extend(options)
         return reply
 
-    async def handle_DATA(self, server: SMTP, _session: Session, envelope: Envelope) -> str:  # noqa: N802 (aiosmtpd calls it)
+    async def handle_DATA(self, server: SMTP, session: Session, envelope: Envelope) -> str:  # noqa: N802 (aiosmtpd calls it)
         assert isinstance(envelope.content, bytes)
-        mail = Mail(envelope.mail_from or "", tuple(envelope.rcpt_tos), envelope.content)
+        mail = Mail(envelope.mail_from or "", tuple(envelope.rcpt_tos), envelope.content, session.peer)
         self.seen.append(mail)
         reply = self._reply("DATA", server)
         if reply.startswith("2"):
             self.mails.append(mail)
         return reply
+
+    async def handle_QUIT(self, _server: SMTP, _session: Session, _envelope: Envelope) -> str:  # noqa: N802 (the same)
+        self.goodbyes += 1
+        return "221 bye"
+
+    def authenticate(
+        self, _server: SMTP, _session: Session, _envelope: Envelope, _mechanism: str, data: LoginPassword
+    ) -> AuthResult:
+        self.logins += 1
+        said = (data.login.decode(), data.password.decode())
+        return AuthResult(success=said == self.user, handled=False)
 
     def _reply(self, verb: str, server: SMTP) -> str:
         reply = self.replies[verb].popleft() if self.replies[verb] else "250 2.0.0 OK"
@@ -80,13 +98,25 @@ class SmtpSink:
 
 
 @contextmanager
-def smtp_sink() -> Iterator[SmtpSink]:
-    sink = SmtpSink()
+def smtp_sink(
+    *, user: tuple[str, str] | None = None, starttls: ssl.SSLContext | None = None, tls: ssl.SSLContext | None = None
+) -> Iterator[SmtpSink]:
+    """Open to everybody, or, over an encrypted connection, to that user."""
+    sink = SmtpSink(user=user)
+    protocol = partial(
+        SMTP,
+        sink,
+        hostname="sink.example",
+        enable_SMTPUTF8=True,
+        tls_context=starttls,
+        authenticator=sink.authenticate,
+        auth_required=user is not None and tls is None,  # aiosmtpd warns of the other, not knowing of the TLS below it
+        auth_require_tls=tls is None,
+    )
     with background() as thread:
 
         async def listen() -> asyncio.Server:
-            protocol = partial(SMTP, sink, hostname="sink.example", enable_SMTPUTF8=True, loop=thread.loop)
-            return await thread.loop.create_server(protocol, "127.0.0.1", 0)
+            return await thread.loop.create_server(partial(protocol, loop=thread.loop), "127.0.0.1", 0, ssl=tls)
 
         server = thread.run(listen())
         sink.port = server.sockets[0].getsockname()[1]
