@@ -12,6 +12,7 @@ from crontick.jobs import toml_lines
 from crontick.jobs.config_error import ConfigError
 from crontick.jobs.fit import Fault, fit, suggestion
 from crontick.jobs.kinds.settings import EmailSettings, HttpSettings, WebhookEndpoint
+from crontick.jobs.request import NAME_PATTERN
 from crontick.jobs.sections import Config, KindSettings, ReminderSettings, Retention
 
 __all__ = ["Config", "ConfigError", "load_config", "read_config"]
@@ -92,21 +93,26 @@ def _kind(name: str, given: Any, faults: list[Fault]) -> KindSettings | None:
     if not isinstance(given, dict):
         faults.append(Fault(("kinds", name), f"must be a table: write [kinds.{name}]"))
         return None
-    if "url" in given:
-        faults.append(Fault(("kinds", name, "url"), "kinds at a URL are not yet in this version"))
-        return None
     return fit(given, KindSettings, ("kinds", name), faults)
 
 
 def _check_kinds(given: dict[str, Any], kinds: Collection[str], faults: list[Fault]) -> None:
-    """Every kind that the file names is one that this deployment knows."""
-    named: list[tuple[toml_lines.Path, object]] = [(("kinds", name), name) for name in _tables(given.get("kinds"))]
+    """Every kind that the file names is one that this deployment knows, or that the file declares by its URL."""
+    tables = _tables(given.get("kinds"))
+    declared = {name for name, table in tables.items() if isinstance(table, dict) and "url" in table}
+    for name in sorted(declared):
+        if name in kinds:
+            faults.append(Fault(("kinds", name, "url"), "a kind of this name has its function in Python: rename one"))
+        elif not re.match(NAME_PATTERN, name):
+            faults.append(Fault(("kinds", name), "is no name of a kind: lower-case letters, digits, _ . -, at most 64"))
+    named: list[tuple[toml_lines.Path, object]] = [(("kinds", name), name) for name in tables]
     for nth, reminder in enumerate(_array(given.get("reminder"))):
         named.append((("reminder", nth, "kind"), reminder.get("kind")))
-    for path, name in named:
-        if isinstance(name, str) and name not in kinds:
-            known = suggestion(name, kinds) or ": name its module in CRONTICK_MODULES"
-            faults.append(Fault(path, f"this deployment has no kind {name}{known}"))
+    known = declared.union(kinds)
+    for path, wanted in named:
+        if isinstance(wanted, str) and wanted not in known:
+            mend = suggestion(wanted, known) or ": name its module in CRONTICK_MODULES"
+            faults.append(Fault(path, f"this deployment has no kind {wanted}{mend}"))
 
 
 def _check_names(section: str, given: dict[str, Any], faults: list[Fault]) -> None:

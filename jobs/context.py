@@ -77,6 +77,7 @@ class Context:
         "_closed",
         "_supplies",
         "cancel_requested",
+        "claim_told",
         "completing",
         "cut",
         "hides",
@@ -112,6 +113,7 @@ class Context:
         self.cut: Cut | None = None
         self.marks: dict[str, Mark | None] = {}
         self.cancel_requested = False
+        self.claim_told = False
         self.completing = False
         self.progress_made: tuple[int, int | None] | None = None
         self.hides: Callable[[str], str] = _as_it_is
@@ -160,6 +162,14 @@ class Context:
         """The tick's shared client, behind the outbound filter; made when first touched."""
         self.check_lease()
         return self._supplies.http()
+
+    def tell_claim(self) -> int:
+        """The claim, to be handed to whoever may end this job in his own transaction: ``crontick.complete(id, claim)``.
+
+        What he committed counts, however this attempt ends (P8).
+        """
+        self.claim_told = True
+        return self.job.claim
 
     def shared(self, make: Callable[[], T]) -> T:
         """What ``make()`` returns, made once a tick and shared by its attempts: a connection, a client with a pool.

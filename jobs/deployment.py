@@ -92,6 +92,10 @@ def load_deployment(
                 remind.append(value)
     config = _config(settings, found)
     for name, said in config.kinds.items():
+        if said.url is not None:
+            from crontick.jobs.kinds.http_kind import http_kind
+
+            found[name] = http_kind(name, said.url)
         found[name] = _overridden(found[name], said)
     if config.email is not None:
         found["send_email"] = msgspec.structs.replace(found["send_email"], in_doubt=config.email.in_doubt)
@@ -158,9 +162,11 @@ def _overridden(kind: Kind[Any], said: KindSettings) -> Kind[Any]:
         if value is not None
     }
     if said.timeout is not None:
-        changes["timeout_seconds"] = said.timeout.total_seconds()
-        if said.needs is None and kind.needs_seconds == kind.timeout_seconds:
-            changes["needs_seconds"] = said.timeout.total_seconds()
+        timeout = said.timeout.total_seconds()
+        changes["timeout_seconds"] = timeout
+        if said.needs is None:
+            needs_all = kind.needs_seconds == kind.timeout_seconds
+            changes["needs_seconds"] = min(kind.needs_seconds, timeout) if not needs_all else timeout
     if said.needs is not None:
         changes["needs_seconds"] = said.needs.total_seconds()
     if said.secret:

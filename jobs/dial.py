@@ -7,7 +7,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from functools import cache
 from ipaddress import ip_address
-from typing import Any, Final
+from typing import Any, Final, Literal, TypeAlias
 
 import httpcore
 import httpx
@@ -17,10 +17,17 @@ from crontick.jobs.networks import is_private, is_public
 from crontick.jobs.outbound import Refused
 from crontick.jobs.resolve import Resolver
 
-__all__ = ["Dial", "certificates", "check"]
+__all__ = ["Dial", "Reach", "certificates", "check"]
 
+Reach: TypeAlias = Literal["public", "any", "private"]
+"""Of URLs that came with data; of the operator's own over TLS; of the operator's own in plain text."""
 PORTS: Final = frozenset({80, 443, 8443})
 _ADDRESSES_TRIED: Final = 4
+_REFUSED: Final[dict[Reach, str]] = {
+    "public": "not every address of it is public (private ones: [http] allow)",
+    "any": "not every address of it is public or private (a cloud's metadata never is)",
+    "private": "http goes to private addresses only, and not every one of it is: write https://",
+}
 _HOST: Final = re.compile(
     r"(?=.{1,253}\.?\Z)[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?(?:\.[a-z0-9_](?:[a-z0-9_-]*[a-z0-9_])?)*\.?"
 )
@@ -35,11 +42,11 @@ class Dial(httpcore.AsyncNetworkBackend):
     """
 
     def __init__(
-        self, settings: HttpSettings, *, resolver: Resolver, operator: bool, inner: httpcore.AsyncNetworkBackend
+        self, settings: HttpSettings, *, resolver: Resolver, reach: Reach, inner: httpcore.AsyncNetworkBackend
     ) -> None:
         self._settings = settings
         self._resolve = resolver
-        self._operator = operator
+        self._reach = reach
         self._inner = inner
 
     async def connect_tcp(
@@ -60,7 +67,7 @@ class Dial(httpcore.AsyncNetworkBackend):
             raise httpcore.ConnectTimeout(f"no connection to {host} within {timeout:g} s") from None
 
     async def _checked(self, host: str, port: int) -> list[str]:
-        named = self._operator or self._settings.names(host, port)
+        named = self._reach != "public" or self._settings.names(host, port)
         if not named and port not in PORTS:
             raise Refused(
                 f"{host}: port {port} is refused, for requests whose URL came with data go to 443, 8443 or 80"
@@ -75,8 +82,9 @@ class Dial(httpcore.AsyncNetworkBackend):
             if not addresses:
                 raise httpcore.ConnectError(f"{host} has no address")
         for address in addresses:
-            if not (is_public(address) or (named and is_private(address))):
-                raise Refused(f"{host} is refused: not every address of it is public (private ones: [http] allow)")
+            public = self._reach != "private" and is_public(address)
+            if not (public or (named and is_private(address))):
+                raise Refused(f"{host} is refused: {_REFUSED[self._reach]}")
         return addresses
 
     async def _connect(

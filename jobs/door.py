@@ -28,8 +28,9 @@ class Door(httpx.AsyncHTTPTransport):
     for ever.
     """
 
-    def __init__(self, dial: Dial, tls: ssl.SSLContext) -> None:
+    def __init__(self, dial: Dial, tls: ssl.SSLContext, answer_bytes: int = ANSWER_BYTES) -> None:
         super().__init__(verify=tls, trust_env=False)
+        self._answer_bytes = answer_bytes
         self._pool = httpcore.AsyncConnectionPool(
             ssl_context=tls,
             max_connections=None,  # the tick's seats are the bound
@@ -52,29 +53,33 @@ class Door(httpx.AsyncHTTPTransport):
             raise late(f"no answer within {seconds:g} s", request=request) from None
         if "content-encoding" in response.headers:
             del response.headers["content-encoding"]
+        response.extensions["answer_bytes"] = self._answer_bytes
         assert isinstance(response.stream, httpx.AsyncByteStream)
-        response.stream = _Bounded(response.stream, request, until=until, seconds=seconds)
+        response.stream = _Bounded(response.stream, request, until=until, seconds=seconds, most=self._answer_bytes)
         return response
 
 
 class _Bounded(httpx.AsyncByteStream):
-    """The answer's body, up to 16 KiB of it, until that moment."""
+    """The answer's body, up to ``most`` bytes of it, until that moment."""
 
-    def __init__(self, stream: httpx.AsyncByteStream, request: httpx.Request, *, until: float, seconds: float) -> None:
+    def __init__(
+        self, stream: httpx.AsyncByteStream, request: httpx.Request, *, until: float, seconds: float, most: int
+    ) -> None:
+        self._most = most
         self._stream = stream
         self._request = request
         self._until = until
         self._seconds = seconds
 
     async def __aiter__(self) -> AsyncIterator[bytes]:
-        room = ANSWER_BYTES
+        room = self._most
         pieces = aiter(self._stream)
         while (piece := await self._next(pieces)) is not None:
             if piece[:room]:
                 yield piece[:room]
             if len(piece) > room:
                 raise TooLong(
-                    f"the answer of {self._request.url.host} is longer than {ANSWER_BYTES} bytes, which is all that is"
+                    f"the answer of {self._request.url.host} is longer than {self._most} bytes, which is all that is"
                     " read through ctx.http: stream it and stop there, or fetch it with a client of your own",
                     request=self._request,
                 )

@@ -50,6 +50,19 @@ class Environ:
             self.sentences.append(str(error))
         return tokens(value)
 
+    def signing(self, name: str) -> tuple[str, ...]:
+        """Secrets that sign, each judged."""
+        values = tokens(self._secret(name) or "")
+        if values:
+            from crontick.jobs.kinds.signature import SecretError, signing_key
+
+            for value in values:
+                try:
+                    signing_key(value)
+                except SecretError as error:
+                    self.sentences.append(f"{name} {error}")
+        return values
+
     def unshared(self, secrets: Mapping[str, tuple[str, ...]]) -> None:
         """Find values that open two doors."""
         names = list(secrets)

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from crontick.jobs.kinds.settings import HttpSettings
+from crontick.jobs.payload import PAYLOAD_BYTES
 from crontick.jobs.resolve import Resolver, resolve
 from crontick.jobs.signals import Permanent
 
@@ -20,6 +21,8 @@ if TYPE_CHECKING:
 __all__ = ["Answer", "NotConnected", "Refused", "Unanswered", "client", "retry_after_seconds", "send"]
 
 ANSWER_BYTES: Final = 16384
+OPERATORS_ANSWER_BYTES: Final = PAYLOAD_BYTES + 1
+"""All that a result may hold, and the byte that tells that it is longer."""
 CONNECT_SECONDS: Final = 5.0
 LONGEST_RETRY_AFTER: Final = 86400.0
 _TWO_READINGS: Final = re.compile(r"[\\\s\x00-\x1f\x7f]")
@@ -45,11 +48,12 @@ class Unanswered(Exception):
 
 
 class Answer(msgspec.Struct, frozen=True, gc=False):
-    """What a receiver said: the first 16 KiB of it, as it came."""
+    """What a receiver said: the beginning of it, as it came; ``whole`` unless time or connection ended first."""
 
     status: int
     headers: Mapping[str, str]
     body: bytes
+    whole: bool = False
 
 
 def client(
@@ -62,20 +66,24 @@ def client(
 ) -> "httpx.AsyncClient":
     """A client that reaches public addresses only, and private ones that ``[http] allow`` names.
 
-    With ``operator`` the URLs are the operator's own, which may be private. In no case a cloud's metadata, a redirect,
-    a proxy variable, a cookie. Close it.
+    With ``operator`` the URLs are the operator's own, which may be private, and in plain http must be; of an answer as
+    much is read as a result may hold. In no case a cloud's metadata, a redirect, a proxy variable, a cookie. Close it.
     """
     from http.cookiejar import CookieJar, DefaultCookiePolicy
 
     import httpcore
     import httpx
 
-    from crontick.jobs.dial import Dial, certificates
+    from crontick.jobs.dial import Dial, Reach, certificates
     from crontick.jobs.door import Door
 
-    dial = Dial(settings, resolver=resolver or resolve, operator=operator, inner=network or httpcore.AnyIOBackend())
+    def door(reach: Reach) -> Door:
+        dial = Dial(settings, resolver=resolver or resolve, reach=reach, inner=network or httpcore.AnyIOBackend())
+        return Door(dial, tls or certificates(), OPERATORS_ANSWER_BYTES if operator else ANSWER_BYTES)
+
     return httpx.AsyncClient(
-        transport=Door(dial, tls or certificates()),
+        transport=door("any" if operator else "public"),
+        mounts={"http://": door("private")} if operator else None,
         cookies=CookieJar(DefaultCookiePolicy(allowed_domains=[])),
         headers={"accept-encoding": "identity", "user-agent": "crontick"},
         timeout=httpx.Timeout(10.0, connect=CONNECT_SECONDS),
@@ -102,7 +110,7 @@ async def send(
 
     if _TWO_READINGS.search(url):
         raise Refused("the URL is refused: it holds a backslash, a space or a control character")
-    host, answer = "", None
+    host, answer, body = "", None, bytearray()
     try:
         async with asyncio.timeout(seconds):
             request = door.build_request(
@@ -117,7 +125,8 @@ async def send(
             response = await door.send(request, stream=True)
             answer = Answer(response.status_code, response.headers, b"")
             try:
-                answer = msgspec.structs.replace(answer, body=await _beginning(response))
+                await _read(response, body)
+                answer = msgspec.structs.replace(answer, whole=True)
             finally:
                 await response.aclose()
     except (httpx.InvalidURL, UnicodeError):
@@ -125,16 +134,15 @@ async def send(
     except (TimeoutError, httpx.TransportError) as error:
         if answer is None or isinstance(error, httpx.ProtocolError):
             raise _failed(error, host, written=bool(written)) from None
-    return answer
+    return msgspec.structs.replace(answer, body=bytes(body))
 
 
-async def _beginning(response: "httpx.Response") -> bytes:
-    body = bytearray()
+async def _read(response: "httpx.Response", body: bytearray) -> None:
+    most: int = response.extensions["answer_bytes"]
     async for chunk in response.aiter_raw():
         body += chunk
-        if len(body) >= ANSWER_BYTES:
+        if len(body) >= most:
             break
-    return bytes(body[:ANSWER_BYTES])
 
 
 def _failed(error: Exception, host: str, *, written: bool) -> NotConnected | Unanswered:

@@ -195,7 +195,7 @@ class Runner:
 
 def ended(ctx: Context, outcome: Outcome) -> Ending:
     """The ending, with what is known of each marker: never entered is free, entered and not left is in doubt."""
-    completed = ctx.completing
+    completed = ctx.completing or ctx.claim_told
     if not ctx.marks and ctx.job.marker_state != "reserved":
         return Ending(ctx, outcome, (), completed)
     marks = tuple(mark or Mark(ctx.kind.name, key, "in_doubt") for key, mark in ctx.marks.items())

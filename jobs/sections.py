@@ -8,6 +8,7 @@ from msgspec import Meta
 
 from crontick.jobs.fit import Seconds
 from crontick.jobs.kinds.settings import EmailSettings, HttpSettings, WebhookEndpoint
+from crontick.jobs.operator_url import check_url
 from crontick.jobs.request import Name
 
 Attempts = Annotated[int, Meta(ge=1, le=100)]
@@ -41,8 +42,9 @@ class Exponential(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
 
 
 class KindSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
-    """``[kinds.NAME]``: what the operator says otherwise than the kind's author."""
+    """``[kinds.NAME]``: what the operator says otherwise than the kind's author; with ``url`` the kind itself."""
 
+    url: str | None = None
     queue: Name | None = None
     priority: Priority | None = None
     timeout: Seconds | None = None
@@ -52,6 +54,8 @@ class KindSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_o
     secret: tuple[Annotated[str, Meta(min_length=1)], ...] = ()
 
     def __post_init__(self) -> None:
+        if self.url is not None:
+            check_url(self.url)
         for name in ("timeout", "needs"):
             length = getattr(self, name)
             if length is not None and not timedelta(0) < length <= timedelta(seconds=900):

@@ -29,6 +29,7 @@ VARIABLES: Final = (
         "",
         "keys for secret fields, `ID:BASE64` of 32 bytes, separated by commas; the first seals",
     ),
+    Variable("CRONTICK_SIGNING_SECRET", "", "signs what kinds at a URL are sent: `whsec_…`, several while rotating"),
     Variable("CRONTICK_MODULES", "", "modules that define kinds, separated by commas"),
     Variable("CRONTICK_AROUND", "", "`module:name` of a context manager around every attempt"),
     Variable("CRONTICK_CONFIG", "crontick.toml if there", "the configuration file"),
@@ -66,6 +67,7 @@ class Settings:
     cron_secrets: tuple[str, ...] = field(default=(), repr=False)
     admin_secrets: tuple[str, ...] = field(default=(), repr=False)
     enqueue_secrets: tuple[str, ...] = field(default=(), repr=False)
+    signing_secrets: tuple[str, ...] = field(default=(), repr=False)
     encryption_keys: tuple[str, ...] = field(default=(), repr=False)
     modules: tuple[str, ...] = ()
     around: str | None = None
@@ -89,7 +91,8 @@ class Settings:
         urls = [url for url in (self.database_url, self.migrate_url) if url]
         passwords = [found for url in urls if (found := password(url))]
         keys = [key.rpartition(":")[2] for key in self.encryption_keys]
-        return [*self.cron_secrets, *self.admin_secrets, *self.enqueue_secrets, *keys, *urls, *passwords]
+        tokens = [*self.cron_secrets, *self.admin_secrets, *self.enqueue_secrets, *self.signing_secrets]
+        return [*tokens, *keys, *urls, *passwords]
 
     @classmethod
     def from_environ(cls, environ: Mapping[str, str]) -> "Settings":
@@ -105,6 +108,7 @@ class Settings:
             cron_secrets=secrets["CRON_SECRET"],
             admin_secrets=secrets["CRONTICK_ADMIN_SECRET"],
             enqueue_secrets=secrets["CRONTICK_ENQUEUE_SECRET"],
+            signing_secrets=read.signing("CRONTICK_SIGNING_SECRET"),
             encryption_keys=read.keys("CRONTICK_ENCRYPTION_KEYS"),
             modules=read.modules("CRONTICK_MODULES"),
             around=read.matching("CRONTICK_AROUND", r"[\w.]+:[\w.]+", "module:name") or None,

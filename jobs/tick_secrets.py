@@ -34,7 +34,7 @@ class TickSecrets:
             self._faults[name] = str(error)
             return
         if value is None:
-            self._faults[name] = f"{name} is not set, and crontick.toml names it"
+            self._faults[name] = f"{name} is not set, and crontick.toml needs it"
             return
         self._redact.learn((value, *tokens(value)))
         self._values[name] = value

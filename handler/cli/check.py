@@ -96,14 +96,16 @@ def _secrets(deployment: Deployment, environ: Mapping[str, str]) -> Iterator[Fin
     config = deployment.config
     named = [("[email]", config.email.url_env)] if config.email is not None else []
     named += [(f"webhook_endpoint {e.name}", name) for e in config.webhook_endpoint for name in e.secret_names]
+    at_urls = [name for name, said in config.kinds.items() if said.url is not None]
+    named += [(f"[kinds.{name}]", "CRONTICK_SIGNING_SECRET") for name in at_urls[:1]]
     for where, name in named:
         try:
             value = read_secret(environ, name)
         except ValueError as error:
-            yield Finding(wrong=True, sentence=f"{error}; {where} of crontick.toml names it")
+            yield Finding(wrong=True, sentence=f"{error}; {where} of crontick.toml needs it")
             continue
         if value is None:
-            yield Finding(wrong=True, sentence=f"{name} is not set, and {where} of crontick.toml names it")
+            yield Finding(wrong=True, sentence=f"{name} is not set, and {where} of crontick.toml needs it")
         elif where.startswith("webhook_endpoint"):
             yield from _signing(name, value)
 

@@ -9,7 +9,7 @@ from crontick.jobs.context import Context
 from crontick.jobs.outbound import Answer, retry_after_seconds
 from crontick.jobs.signals import Permanent, Retry
 
-__all__ = ["judge"]
+__all__ = ["judge", "kept"]
 
 _LATER: Final = frozenset({408, 425, 429})
 _KEPT_CHARACTERS: Final = 500
@@ -24,7 +24,7 @@ def judge(answer: Answer, host: str, ctx: Context, *, gone: str = "it wants no m
     status = answer.status
     if 200 <= status < 300:
         return
-    said, body = f"{status} from {host}", _kept(answer.body)
+    said, body = f"{status} from {host}", kept(answer.body)
     if status == 410:
         raise Permanent(f"{said}: {gone}", status_code=status, detail=body)
     if 300 <= status < 400:
@@ -38,6 +38,6 @@ def judge(answer: Answer, host: str, ctx: Context, *, gone: str = "it wants no m
     raise Retry(said, after=after, status_code=status, detail=body)
 
 
-def _kept(body: bytes) -> str:
+def kept(body: bytes) -> str:
     """On one line, for it stands behind a colon in an error."""
     return texts.storable(" ".join(body.decode("utf-8", "replace").split()), limit=_KEPT_CHARACTERS)

@@ -2,18 +2,15 @@
 
 import re
 import time
-from collections.abc import Sequence
 from typing import Any, Final
-from urllib.parse import urlsplit
 
 import msgspec
 
 from crontick.jobs.context import Context
 from crontick.jobs.kind import kind
 from crontick.jobs.kinds.answers import judge
-from crontick.jobs.kinds.signature import SecretError, signature
+from crontick.jobs.kinds.post import Target, post
 from crontick.jobs.kinds.targets import check_scheme
-from crontick.jobs.outbound import NotConnected, Unanswered, send
 from crontick.jobs.secrets import tokens
 from crontick.jobs.signals import Retry
 
@@ -21,8 +18,6 @@ __all__ = ["DeliverWebhook", "deliver_webhook"]
 
 MINUTE, HOUR = 60, 3600
 _EVENT_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,128}")
-_OUR_SHARE: Final = 0.5
-"""Seconds of the attempt that remain for what is not the receiver's: its silence is to end in our words."""
 
 
 class DeliverWebhook(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
@@ -62,37 +57,26 @@ async def deliver_webhook(payload: DeliverWebhook, ctx: Context) -> dict[str, An
     A retry has the same ``webhook-id``, for the receiver may have acted on what it did not answer. The result has the
     answer's status code and the seconds that it took.
     """
-    url, secrets = _target(payload, ctx)
+    target = _target(payload, ctx)
     body = msgspec.json.decode(ctx.job.payload_text, type=_Bytes).body
-    event, at = payload.event_id or f"job-{ctx.job.lineage}", int(time.time())
-    headers = {"content-type": "application/json", "webhook-id": event, "webhook-timestamp": str(at)}
-    if secrets:
-        try:
-            headers["webhook-signature"] = signature(secrets, event, at, bytes(body))
-        except SecretError as error:
-            raise Retry(f"a signing secret of {payload.endpoint} {error}") from None
-    seconds = max(ctx.kind.timeout_seconds - _OUR_SHARE, _OUR_SHARE)
     began = time.monotonic()
-    try:
-        answer = await send(ctx.http, url, content=bytes(body), headers=headers, seconds=seconds)
-    except (NotConnected, Unanswered) as error:
-        raise Retry(str(error)) from None
-    judge(answer, urlsplit(url).hostname or "", ctx)
+    answer = await post(ctx, ctx.http, target, event=payload.event_id or f"job-{ctx.job.lineage}", body=bytes(body))
+    judge(answer, target.host, ctx)
     return {"status_code": answer.status, "seconds": round(time.monotonic() - began, 3)}
 
 
-def _target(payload: DeliverWebhook, ctx: Context) -> tuple[str, Sequence[str]]:
+def _target(payload: DeliverWebhook, ctx: Context) -> Target:
     """The URL, and the secrets it is signed with. What the configuration lacks may be there at the next attempt."""
     if payload.url is not None:
-        url, secrets = payload.url, []
+        target = Target(url=payload.url, name="the URL")
     else:
         endpoint = next((known for known in ctx.settings.webhook_endpoint if known.name == payload.endpoint), None)
         if endpoint is None:
             raise Retry(f"crontick.toml has no [[webhook_endpoint]] named {payload.endpoint}")
         try:
-            url = endpoint.url
             secrets = [one for name in endpoint.secret_names for one in tokens(ctx.secret(name))]
+            target = Target(url=endpoint.url, name=endpoint.name, secrets=secrets)
         except LookupError as error:
             raise Retry(str(error.args[0])) from None
-    check_scheme(url, ctx.settings.http)
-    return url, secrets
+    check_scheme(target.url, ctx.settings.http)
+    return target

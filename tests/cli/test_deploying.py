@@ -218,7 +218,7 @@ def test_a_secret_that_the_configuration_names_and_nobody_set_is_found(
     answer = cli("check")
     assert (answer.status, answer.out.splitlines()[-2]) == (
         1,
-        "! MAIL_URL is not set, and [email] of crontick.toml names it",
+        "! MAIL_URL is not set, and [email] of crontick.toml needs it",
     )
     monkeypatch.setenv("MAIL_URL", "smtp://127.0.0.1:2525")
     assert cli("check").status == 0

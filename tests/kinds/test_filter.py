@@ -100,6 +100,15 @@ async def test_the_operators_own_urls_may_be_private_but_never_metadata() -> Non
     assert tried == []
 
 
+@pytest.mark.parametrize("addresses", [[PUBLIC], ["172.20.0.3", PUBLIC]])
+async def test_the_operators_own_urls_are_public_over_tls_only(addresses: list[str]) -> None:
+    _, tried = await attempt("https://app.example:3000/", {"app.example": addresses}, operator=True)
+    assert [address for address, _ in tried] == addresses
+    error, tried = await attempt("http://app.example:3000/", {"app.example": addresses}, operator=True)
+    assert "write https://" in str(error)
+    assert tried == []
+
+
 async def test_a_port_that_is_no_web_port_is_refused() -> None:
     error, tried = await attempt("https://ok.customer.example:22/", {"ok.customer.example": [PUBLIC]})
     assert isinstance(error, Refused)

@@ -109,7 +109,6 @@ def test_an_unknown_name_has_a_suggestion() -> None:
         ("[[email]]", "must be a table: write [email]"),
         ("kinds = 3", "must be a table: write [kinds]"),
         ("[kinds]\nx = 3", "must be a table: write [kinds.x]"),
-        ('[kinds.x]\nurl = "https://acme.example"', "kinds at a URL are not yet in this version"),
         ("[kinds.x]\ntimeout = 0", "timeout must be longer than nothing"),
         ("[kinds.x]\ntimeout = 901", "at most 900 s"),
         ("[kinds.x]\nbackoff = []", "crontick.toml:2: kinds.x.backoff"),
@@ -152,6 +151,59 @@ def test_a_kind_that_this_deployment_lacks_is_told_where_it_is_named() -> None:
         "crontick.toml:4: reminder.kind: this deployment has no kind send_email: name its module in CRONTICK_MODULES",
         "crontick.toml:6: kinds.resize_imgae: this deployment has no kind resize_imgae (did you mean resize_image?)",
     )
+
+
+URL = '[kinds.resize_image]\nurl = "https://app.example/jobs/resize"\n'
+
+
+@pytest.mark.parametrize(
+    ("url", "said"),
+    [
+        ("app.example/jobs", "a whole one"),
+        ("ftp://app.example/", "a whole one"),
+        ("https://", "a whole one"),
+        ("https://[", "a whole one"),
+        ("https://app.example:99999/", "a whole one"),
+        ("https://app.example/a b", "a whole one"),
+        ("https://app.example\\\\@evil.example/", "a whole one"),
+        ("", "a whole one"),
+        ("https://ada:secret@app.example/", "no secret stands in this file"),
+        ("http://93.184.216.34/", "write https://"),
+        ("http://169.254.169.254/", "metadata"),
+        ("https://[fd00:ec2::254]/", "metadata"),
+    ],
+)
+def test_a_url_that_no_request_will_go_to_is_told_with_its_line(url: str, said: str) -> None:
+    [sentence] = faults(f'[kinds.x]\nurl = "{url}"\n')
+    assert sentence.startswith("crontick.toml:")
+    assert said in sentence
+    assert "secret@" not in sentence
+
+
+@pytest.mark.parametrize(
+    "url", ["http://app:3000/x", "http://10.0.0.4/", "http://[::1]:3000/", "https://app.example/?k=v"]
+)
+def test_a_url_that_may_be_reached_is_taken(url: str) -> None:
+    assert read_config(f'[kinds.x]\nurl = "{url}"\n', kinds=()).kinds["x"].url == url
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (URL + "retries = 3\n", "crontick.toml:3: kinds.resize_image.retries: there is no retries"),
+        (URL.replace("resize_image", "send_email"), "crontick.toml:2: kinds.send_email.url: a kind of this name has"),
+        (URL.replace("resize_image", '"Resize Image"'), "crontick.toml:1: kinds.Resize Image: is no name of a kind"),
+        (URL + "url = 3\n", "crontick.toml:3: "),
+        (URL + 'timeout = "16m"\n', "at most 900 s"),
+    ],
+)
+def test_a_kind_at_a_url_that_cannot_be_one_is_told_with_its_line(text: str, said: str) -> None:
+    assert any(said in sentence for sentence in faults(text, kinds={"send_email"})), faults(text, kinds={"send_email"})
+
+
+def test_a_kind_at_a_url_can_be_named_like_any_other() -> None:
+    config = read_config(URL + REMINDER.replace("send_email", "resize_image"), kinds=())
+    assert config.reminder[0].kind == "resize_image"
 
 
 def test_a_file_that_is_no_text_is_told(tmp_path: Path) -> None:

@@ -3,7 +3,7 @@
 import asyncio
 import ssl
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Awaitable, Callable, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass, field
 
@@ -57,21 +57,27 @@ class Answer:
 
 @dataclass(slots=True)
 class HttpReceiver:
-    """``answers`` are used up one a request, then ``otherwise`` answers."""
+    """``answers`` are used up one a request, then ``act`` answers where there is one, else ``otherwise``."""
 
     url: str = ""
     requests: list[Request] = field(default_factory=list)
     connections: int = 0
     answers: deque[Answer] = field(default_factory=deque)
     otherwise: Answer = field(default_factory=Answer)
+    act: Callable[[Request], Awaitable[Answer]] | None = None
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
         self.connections += 1
         with suppress(OSError, asyncio.IncompleteReadError, asyncio.CancelledError):
             request = await _read(reader)
             self.requests.append(request)
-            await _give(self.answers.popleft() if self.answers else self.otherwise, reader, writer)
+            await _give(await self._answer(request), reader, writer)
         writer.close()
+
+    async def _answer(self, request: Request) -> Answer:
+        if self.answers:
+            return self.answers.popleft()
+        return self.otherwise if self.act is None else await self.act(request)
 
 
 async def _read(reader: asyncio.StreamReader) -> Request:
