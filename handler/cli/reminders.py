@@ -1,7 +1,7 @@
 """What reminders would send."""
 
 import asyncio
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Mapping
 from datetime import UTC, datetime
 from typing import Annotated, Any, Final
 
@@ -13,9 +13,11 @@ from crontick.handler.cli.options import Json
 from crontick.handler.cli.screen import Row, complain, readable, say_json, table
 from crontick.jobs.connect import connect
 from crontick.jobs.deployment import load_deployment
+from crontick.jobs.kind import Kind
 from crontick.jobs.payload import encode_json
 from crontick.jobs.remind import ask_for_items
 from crontick.jobs.reminders import Item, Reminder, as_moment
+from crontick.jobs.secret_fields import shown
 from crontick.sql.wire import trip
 
 app: Final = typer.Typer(help="What comes up, and whom it concerns.", no_args_is_help=True)
@@ -43,7 +45,7 @@ def preview(
     url = deployment.settings.database_url
     assert url is not None  # settings() refused that
     with naming(url):
-        found, failed = asyncio.run(_preview(url, asked))
+        found, failed = asyncio.run(_preview(url, asked, deployment.kinds))
     if json:
         say_json([{**item, "payload": readable(item["payload"])} for item in found])
     else:
@@ -54,7 +56,7 @@ def preview(
         raise typer.Exit(1)
 
 
-async def _preview(url: str, reminders: list[Reminder]) -> tuple[list[Row], list[str]]:
+async def _preview(url: str, reminders: list[Reminder], kinds: Mapping[str, Kind[Any]]) -> tuple[list[Row], list[str]]:
     """What each finds, and a sentence for each that failed: one stops no other."""
     found: list[Row] = []
     failed: list[str] = []
@@ -62,7 +64,7 @@ async def _preview(url: str, reminders: list[Reminder]) -> tuple[list[Row], list
         for reminder in reminders:
             try:
                 items = _generated(reminder) if reminder.items else _queried(conn, reminder)
-                found += [_row(reminder, item, now) async for item, now in items]
+                found += [_row(reminder, item, now, kinds[reminder.kind]) async for item, now in items]
             except psycopg.Error as error:
                 failed.append(f"reminder {reminder.name}: {error.diag.message_primary} ({error.sqlstate})")
             except ValueError as error:
@@ -86,7 +88,7 @@ async def _generated(reminder: Reminder) -> AsyncIterator[tuple[Item, datetime]]
         yield item, now
 
 
-def _row(reminder: Reminder, item: Item, now: datetime) -> Row:
+def _row(reminder: Reminder, item: Item, now: datetime, kind: Kind[Any]) -> Row:
     due_at = reminder.due_at(item.item_at)
     state = "later" if due_at > now else "too late" if reminder.last_moment(item.item_at) <= now else "due"
     return {
@@ -95,5 +97,5 @@ def _row(reminder: Reminder, item: Item, now: datetime) -> Row:
         "item_at": item.item_at,
         "due_at": due_at,
         "state": state,
-        "payload": item.payload if isinstance(item.payload, str) else encode_json(item.payload),
+        "payload": shown(item.payload if isinstance(item.payload, str) else encode_json(item.payload), kind.secret),
     }

@@ -32,7 +32,7 @@ class Around:
         except Exception as error:
             sentence = f"{ctx.job.kind} {ctx.job.id} raised {type(error).__name__} in attempt {ctx.job.attempt}"
             fields = {"job": ctx.job.id, "kind": ctx.job.kind, "attempt": ctx.job.attempt}
-            self.lines.tell("error", sentence, text=_redact()(told(error)), fields=fields)
+            self.lines.tell("error", sentence, text=_redact()(ctx.hides(told(error))), fields=fields)
             raise
 
     def _inner(self, ctx: Context) -> AbstractAsyncContextManager[Any]:

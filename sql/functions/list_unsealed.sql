@@ -3,6 +3,10 @@
 create function crontick.list_unsealed(p_kinds text[], p_bound int) returns table (id bigint, kind text, payload text)
 language sql stable security definer
 set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set jit = off
+set enable_hashjoin = off
+set enable_mergejoin = off
 as $$
     select noted.job, named.kind, coalesce(j.payload, f.payload)::text
     from unnest(p_kinds) as named (kind)

@@ -4,6 +4,10 @@
 create function crontick.seal_jobs(p_opening bigint, p_sealed json) returns bigint[]
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
+set enable_seqscan = off
+set jit = off
+set enable_hashjoin = off
+set enable_mergejoin = off
 as $$
 declare
     v_now constant timestamptz := crontick.now();
@@ -47,17 +51,20 @@ begin
     delete from crontick.unsealed as u
     where u.ctid = any(
         array(
-            select old.ctid
-            from (
-                select n.ctid, n.job
-                from crontick.unsealed as n
-                where n.kind = any(array(select distinct s.kind from json_to_recordset(p_sealed) as s (kind text)))
-                order by n.kind, n.job
-                limit 500
-                for update skip locked
-            ) as old
-            where not exists (select from crontick.unfinished_jobs as j where j.id = old.job)
-                and not exists (select from crontick.finished_jobs as f where f.id = old.job)
+            select n.ctid
+            from crontick.unsealed as n
+            where n.ctid = any(
+                array(
+                    select old.ctid
+                    from crontick.unsealed as old
+                    where old.kind = any(array(select s.kind from json_to_recordset(p_sealed) as s (kind text)))
+                    order by old.kind, old.job
+                    limit 500
+                )
+            )
+                and not exists (select from crontick.unfinished_jobs as j where j.id = n.job)
+                and not exists (select from crontick.finished_jobs as f where f.id = n.job)
+            for update skip locked
         )
     );
     return v_waiting || v_ended;

@@ -2,6 +2,7 @@
 
 import base64
 import os
+from pathlib import Path
 
 import psycopg
 import pytest
@@ -11,6 +12,13 @@ from tests.cli.conftest import Command
 
 SECRET = "hunter2-correct-horse"
 PAYLOAD = f'{{"to": "ada", "token": "{SECRET}"}}'
+REMINDER = f"""
+[[reminder]]
+name = "soon"
+lead = "24h"
+kind = "login"
+query = '''select 7 as item, now() + interval '1 hour' as item_at, '{PAYLOAD}'::jsonb as payload where :from < :to'''
+"""
 Conn = psycopg.Connection[tuple[object, ...]]
 
 
@@ -131,3 +139,39 @@ def test_check_wants_keys_for_secret_fields(vault: Command, monkeypatch: pytest.
     answer = vault("check")
     assert answer.status == 1
     assert "has 16 bytes, and a key has 32: make one with `openssl rand -base64 32`" in answer.out
+
+
+def test_a_preview_of_reminders_hides_them_and_what_a_reminder_enqueues_is_sealed(
+    vault: Command, sync_conn: Conn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "crontick.toml"
+    path.write_text(REMINDER)
+    monkeypatch.setenv("CRONTICK_CONFIG", str(path))
+    answer = vault("reminders", "preview", "--json")
+    assert answer.json[0]["payload"] == {"to": "ada", "token": "•••"}
+    assert vault("tick", "--json").json["succeeded"] == 1
+    assert SECRET not in resting(sync_conn)
+
+
+def test_a_field_that_the_file_marks_is_secret_too(
+    vault: Command, sync_conn: Conn, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "crontick.toml"
+    path.write_text('[kinds.login]\nsecret = ["to"]\n')
+    monkeypatch.setenv("CRONTICK_CONFIG", str(path))
+    vault("migrate")
+    job = vault("enqueue", "login", PAYLOAD).out.strip()
+    assert "ada" not in resting(sync_conn)
+    assert vault("show", job, "--json").json["payload"] == {"to": "•••", "token": "•••"}
+    assert vault("tick", "--json").json["succeeded"] == 1
+
+
+def test_the_key_of_a_marker_cannot_be_marked_secret(
+    vault: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    path = tmp_path / "crontick.toml"
+    path.write_text('[kinds.send_email]\nsecret = ["dedupe_key"]\n')
+    monkeypatch.setenv("CRONTICK_CONFIG", str(path))
+    answer = vault("check")
+    assert answer.status == 1
+    assert "[kinds.send_email] secret names dedupe_key, the key of its markers, which is kept in clear" in answer.out

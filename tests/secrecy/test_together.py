@@ -163,6 +163,15 @@ async def test_a_stopped_rotation_is_begun_again_and_does_only_the_rest(vault: V
     assert (again.looked_at, again.sealed) == (25, 15)
 
 
+async def test_notes_of_rows_that_retention_took_go_with_the_next_seal(vault: Vault) -> None:
+    await vault.tick(login)
+    gone = await vault.one(NOT_DUE, SECRET)
+    await vault.one("delete from crontick.unfinished_jobs where id = %s returning 1", gone)
+    await vault.one(NOT_DUE, SECRET)
+    await vault.tick(login)
+    assert await vault.one("select count(*) from crontick.unsealed") == 0
+
+
 class Heard(Link):
     """A link that remembers what was said."""
 

@@ -1,7 +1,9 @@
 """What a tick touches does not depend on how many rows stand around it."""
 
+import json
 import re
 from collections.abc import Iterator
+from hashlib import sha256
 from typing import Any
 
 import psycopg
@@ -15,6 +17,14 @@ OPEN = "select * from crontick.open_tick(%s, 2, 'test', '', '', 25, 40, 100, fal
 CLAIM = "select id from crontick.claim(%s, %s, %s, 1, 0, 40, '{noop}', null, null, null, null, false, false)"
 SETTLE = "select * from crontick.settle(%s, %s::bigint[], %s::bigint[], null, null)"
 CLOSE = "select * from crontick.close_tick(%s, %s, 1, 'empty', true, 0, '{noop}', null, null, null, '{1,1,1}')"
+
+SEALING = """
+insert into crontick.unsealed select 'noop', j.id from crontick.unfinished_jobs as j limit 200;
+insert into crontick.unsealed select 'noop', f.id from crontick.finished_jobs as f limit 200;
+"""
+UNSEALED = "select id, kind, payload from crontick.list_unsealed('{noop}', %s)"
+SEAL = "select crontick.seal_jobs(%s, %s)"
+FREE_SEALED = "select crontick.free_sealed('{k1,k2}', '{noop}')"
 
 
 @pytest.fixture(scope="module")
@@ -55,6 +65,7 @@ def test_an_exchange_touches_rows_in_proportion_to_its_batch(crowded: psycopg.Co
 
 def test_no_statement_of_a_tick_scans_or_sorts_a_table_of_jobs(crowded: psycopg.Connection[Any]) -> None:
     plans: list[str] = []
+    crowded.execute(SEALING.encode())
     crowded.add_notice_handler(lambda notice: plans.append(notice.message_primary or ""))
     crowded.execute(
         "load 'auto_explain'; set auto_explain.log_min_duration = 0; set auto_explain.log_nested_statements = on;"
@@ -66,6 +77,11 @@ def test_no_statement_of_a_tick_scans_or_sorts_a_table_of_jobs(crowded: psycopg.
     ids = [row[0] for row in crowded.execute("select unnest(job_ids) from crontick.claims where claim = 20")]
     crowded.execute(CLOSE.encode(), (2, 20))
     crowded.execute(SETTLE.encode(), (2, ids, [20] * len(ids)))
+    crowded.execute(FREE_SEALED.encode())
+    found = crowded.execute(UNSEALED.encode(), (300,)).fetchall()
+    told = [{"id": job, "kind": name, "digest": sha256(text.encode()).hexdigest()} for job, name, text in found]
+    [sealed] = crowded.execute(SEAL.encode(), (2, json.dumps(told))).fetchall()[0]
+    assert sorted(sealed) == [job for job, _, _ in found]
     whole = "\n".join(plans)
     assert "unfinished_jobs_due" in whole
     assert not re.findall(r"Seq Scan on (?:unfinished|finished)_jobs.*", whole)
