@@ -20,9 +20,9 @@ def suite(app: str, server: str, *options: str) -> str:
     return done.stdout
 
 
-@pytest.mark.parametrize("app", ["fastapi_app", "django_app"])
-def test_its_suite_passes_and_leaves_no_database(server: str, app: str) -> None:
-    assert "7 passed" in suite(app, server)
+@pytest.mark.parametrize(("app", "tests"), [("fastapi_app", 7), ("django_app", 8)])
+def test_its_suite_passes_and_leaves_no_database(server: str, app: str, tests: int) -> None:
+    assert f"{tests} passed" in suite(app, server)
     with psycopg.connect(server, autocommit=True) as admin:
         assert admin.execute("select datname from pg_database where datname like 'crontick_test_%'").fetchall() == []
 

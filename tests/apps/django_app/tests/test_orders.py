@@ -9,7 +9,7 @@ from django.db import connection
 from django.test import TestCase
 
 from crontick.jobs import kind
-from crontick.jobs.testing import Dead, clock, drain, enqueued, run
+from crontick.jobs.testing import Dead, Succeeded, clock, drain, enqueued, run
 from orders.background import SendReceipt, send_receipt
 from orders.models import Order
 
@@ -23,6 +23,12 @@ SMTP = "django.core.mail.backends.smtp.EmailBackend"
 def breaks(_: SendReceipt) -> None:
     """The database refuses this, outside of any block that would mend the transaction."""
     Order.objects.create(email="ada@users.example", cents=None)
+
+
+@kind("counts")
+async def counts(_: SendReceipt) -> int:
+    """Django's async ORM asks in the thread of the test, where its transaction is."""
+    return int(await Order.objects.acount())
 
 
 class Orders(TestCase):
@@ -67,6 +73,12 @@ class Orders(TestCase):
         summary = drain(connection, kinds=[breaks, send_receipt])
         assert (summary.failed, summary.succeeded) == (1, 1)
         assert Order.objects.count() == 1
+
+    def test_an_async_function_sees_what_the_test_sees(self) -> None:
+        Order.objects.create(email="ada@users.example", cents=1)
+        assert run(counts, SendReceipt(1)) == Succeeded("1")
+        counts.enqueue(connection, SendReceipt(1))
+        assert drain(connection, kinds=[counts]).succeeded == 1
 
     def test_one_attempt_alone(self) -> None:
         order = Order.objects.create(email="ada@users.example", cents=1)
