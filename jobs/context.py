@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     import httpx
 
     from crontick.jobs.config import Config
+    from crontick.jobs.endpoints import Endpoint
     from crontick.jobs.kind import Kind
     from crontick.jobs.lend import Lent
 
@@ -45,6 +46,10 @@ class Supplies(Protocol):
 
     def secret(self, name: str) -> str:
         """The value of a secret, the same for the whole tick."""
+        ...
+
+    async def endpoint(self, name: str) -> "Endpoint":
+        """The endpoint of that name."""
         ...
 
     def lend(self, ctx: "Context") -> "Lent":
@@ -239,6 +244,13 @@ class Context:
     def secret(self, name: str) -> str:
         """The secret that the configuration names (``…_env``), also by ``…_FROM``. Raises ``LookupError`` naming it."""
         return self._supplies.secret(name)
+
+    async def endpoint(self, name: str) -> "Endpoint":
+        """The receiver of that name, its URL and secrets: of ``[[webhook_endpoint]]`` or ``crontick.set_endpoint``.
+
+        Raises ``LookupError`` with a sentence where there is none, or a secret of it cannot be had.
+        """
+        return await self._supplies.endpoint(name)
 
     def reserve(self, key: str) -> Coroutine[Any, Any, tuple[str, int | None, float]]:
         """Ask for a marker on the tick's connection; one trip for all calls that wait."""

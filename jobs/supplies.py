@@ -27,6 +27,8 @@ from crontick.sql.wire import statement
 if TYPE_CHECKING:
     import httpx
 
+    from crontick.jobs.endpoints import Endpoint, Endpoints
+
 __all__ = ["TickSupplies"]
 
 T = TypeVar("T")
@@ -47,6 +49,7 @@ class TickSupplies:
         self._lender = lender
         self._http: httpx.AsyncClient | None = None
         self._secrets = TickSecrets(deployment.redact)
+        self._endpoints: Endpoints | None = None
         self._shared = Shared()
         self._markers: Together[dict[str, Any], tuple[str, int | None, float]] = Together(self._reserve)
         self.opened_at = datetime.max.replace(tzinfo=UTC)
@@ -106,6 +109,14 @@ class TickSupplies:
     def secret(self, name: str) -> str:
         """As ``Context.secret``; each is read once a tick."""
         return self._secrets.read(name)
+
+    async def endpoint(self, name: str) -> "Endpoint":
+        """As ``Context.endpoint``."""
+        if self._endpoints is None:
+            from crontick.jobs.endpoints import Endpoints
+
+            self._endpoints = Endpoints(self.link, self._deployment, self.secret)
+        return await self._endpoints.find(name)
 
     def lend(self, ctx: Context) -> Lent:
         """A connection for one attempt."""

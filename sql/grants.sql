@@ -21,17 +21,18 @@ begin
         grant execute on function
             crontick.now, crontick.open_tick, crontick.place, crontick.claim, crontick.settle, crontick.close_tick, crontick.complete,
             crontick.enqueue, crontick.enqueue_many, crontick.sync_deployment, crontick.enqueue_reminders,
-            crontick.reserve_marker, crontick.free_sealed, crontick.list_unsealed, crontick.seal_jobs to crontick_tick;
+            crontick.reserve_marker, crontick.free_sealed, crontick.list_unsealed, crontick.seal_jobs, crontick.seal_endpoints to crontick_tick;
         grant select on
             crontick.reminder_records, crontick.installation, crontick.test_clock, crontick.unfinished_jobs, crontick.pauses
             to crontick_tick;
         grant select (job, number, ended_at, outcome, fingerprint) on crontick.attempts to crontick_tick;
+        grant select (name, url, secret, old_secret, old_secret_until) on crontick.webhook_endpoints to crontick_tick;
     end if;
     if exists (select from pg_catalog.pg_roles where rolname = 'crontick_read') then
         grant usage on schema crontick to crontick_read;
         grant execute on function crontick.why, crontick.now to crontick_read;
         grant select on
-            crontick.jobs, crontick.overview, crontick.dead_letters, crontick.doubts, crontick.blocked_groups, crontick.paused,
+            crontick.jobs, crontick.overview, crontick.dead_letters, crontick.doubts, crontick.blocked_groups, crontick.paused, crontick.endpoints,
             crontick.audit, crontick.attempts, crontick.markers, crontick.ticks, crontick.kinds, crontick.deployments,
             crontick.installation, crontick.test_clock
             to crontick_read;
@@ -40,6 +41,7 @@ begin
         grant usage on schema crontick to crontick_admin;
         grant execute on all functions in schema crontick to crontick_admin;
         grant select on all tables in schema crontick to crontick_admin;
+        revoke select on crontick.webhook_endpoints from crontick_admin;  -- crontick.endpoints has all but the secrets
     end if;
 end
 $$;

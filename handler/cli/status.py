@@ -54,7 +54,8 @@ def _show(conn: Connection, max_age: timedelta, *, json: bool) -> list[str]:
     for pause in pauses:
         since = pause["paused_at"].isoformat(timespec="seconds")
         reason = f" ({pause['reason']})" if pause["reason"] else ""
-        say(f"paused: {pause['what']} {pause['name']} since {since} by {pause['by']}{reason}")
+        how = "paused" if pause["status_code"] is None else "disabled"
+        say(f"{how}: {pause['what']} {pause['name']} since {since} by {pause['by']}{reason}")
     for sentence in wrong:
         say(f"! {sentence}")
     return wrong
@@ -83,6 +84,10 @@ def findings(state: Row, max_age: timedelta) -> list[str]:
             "ticks of the last day that died before their end: {}: `crontick ticks`, and the host's log",
         ),
         (state["dead_letters"], "dead jobs that wait for a decision: {}: `crontick dead list`"),
+        (
+            state["disabled_endpoints"],
+            "endpoints that answered 410 and are disabled: {}: `crontick resume endpoint NAME`, when they want more",
+        ),
         (state["doubts"], "messages that may or may not have been sent: {}: `crontick doubts list`"),
         (
             state["refused_ends"],

@@ -11,7 +11,6 @@ from crontick.jobs.kind import kind
 from crontick.jobs.kinds.answers import judge
 from crontick.jobs.kinds.post import Target, post
 from crontick.jobs.kinds.targets import check_scheme
-from crontick.jobs.secrets import tokens
 from crontick.jobs.signals import Retry
 
 __all__ = ["DeliverWebhook", "deliver_webhook"]
@@ -21,7 +20,7 @@ _EVENT_ID: Final = re.compile(r"[A-Za-z0-9_-]{1,128}")
 
 
 class DeliverWebhook(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
-    """What is delivered, and where to: to a URL, or to a ``[[webhook_endpoint]]`` by its name, which is then signed.
+    """What is delivered, and where to: to a URL, or to an endpoint by its name, which is then signed.
 
     ``body`` is any JSON. ``event_id`` tells the receiver what it has had before (default: ``job-`` and the lineage).
     """
@@ -57,26 +56,32 @@ async def deliver_webhook(payload: DeliverWebhook, ctx: Context) -> dict[str, An
     A retry has the same ``webhook-id``, for the receiver may have acted on what it did not answer. The result has the
     answer's status code and the seconds that it took.
     """
-    target = _target(payload, ctx)
+    target = await _target(payload, ctx)
     body = msgspec.json.decode(ctx.job.payload_text, type=_Bytes).body
     began = time.monotonic()
     answer = await post(ctx, ctx.http, target, event=payload.event_id or f"job-{ctx.job.lineage}", body=bytes(body))
-    judge(answer, target.host, ctx)
+    judge(answer, target.host, ctx, gone=_gone(payload))
     return {"status_code": answer.status, "seconds": round(time.monotonic() - began, 3)}
 
 
-def _target(payload: DeliverWebhook, ctx: Context) -> Target:
-    """The URL, and the secrets it is signed with. What the configuration lacks may be there at the next attempt."""
-    if payload.url is not None:
+async def _target(payload: DeliverWebhook, ctx: Context) -> Target:
+    """The URL, and the secrets it is signed with. An endpoint that is not there may be at the next attempt."""
+    if payload.endpoint is None:
+        assert payload.url is not None  # a payload names one or the other
         target = Target(url=payload.url, name="the URL")
     else:
-        endpoint = next((known for known in ctx.settings.webhook_endpoint if known.name == payload.endpoint), None)
-        if endpoint is None:
-            raise Retry(f"crontick.toml has no [[webhook_endpoint]] named {payload.endpoint}")
         try:
-            secrets = [one for name in endpoint.secret_names for one in tokens(ctx.secret(name))]
-            target = Target(url=endpoint.url, name=endpoint.name, secrets=secrets)
+            endpoint = await ctx.endpoint(payload.endpoint)
         except LookupError as error:
             raise Retry(str(error.args[0])) from None
+        target = Target(url=endpoint.url, name=endpoint.name, secrets=endpoint.secrets)
     check_scheme(target.url, ctx.settings.http)
     return target
+
+
+def _gone(payload: DeliverWebhook) -> str:
+    """What a 410 comes to; the settle pauses the endpoint."""
+    if payload.endpoint is None:
+        return "it wants no more of these"
+    name = payload.endpoint
+    return f"it wants no more, and endpoint {name} is disabled: `crontick resume endpoint {name}` when it does again"

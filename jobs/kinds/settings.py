@@ -39,7 +39,7 @@ class EmailSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
 class WebhookEndpoint(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """``[[webhook_endpoint]]``: a receiver by name, and the variable that has its signing secret."""
 
-    name: Text
+    name: Annotated[str, Meta(min_length=1, max_length=128)]
     url: Text
     secret_env: VariableName | tuple[VariableName, ...]
 

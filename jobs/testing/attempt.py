@@ -24,6 +24,8 @@ from crontick.jobs.tick_secrets import TickSecrets
 if TYPE_CHECKING:
     import httpx
 
+    from crontick.jobs.endpoints import Endpoint
+
 __all__ = ["run", "run_async"]
 
 P = TypeVar("P")
@@ -115,6 +117,16 @@ class _LentAlone:
 
             self._http = client(self.settings.http)
         return self._http
+
+    async def endpoint(self, name: str) -> "Endpoint":
+        from crontick.jobs.endpoints import configured
+
+        found = configured(self.settings.webhook_endpoint, name, self.secret)
+        if found is None:
+            raise LookupError(
+                f"crontick.toml has no [[webhook_endpoint]] {name}, and run has no database: use drain(conn)"
+            )
+        return found
 
     def lend(self, ctx: Context) -> NoReturn:
         raise RuntimeError(f"run has no database, and {ctx.kind.name} asks for ctx.db(): use drain(conn)")

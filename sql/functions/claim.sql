@@ -32,6 +32,7 @@ declare
     v_paused_queues text [];
     v_paused_kinds text [];
     v_paused_groups bytea [];
+    v_paused_endpoints text [];
     v_picked bigint [];
     v_all bigint [] := '{}';
     v_taken int := 0;
@@ -55,8 +56,9 @@ begin
     select
         coalesce(array_agg(p.name) filter (where p.what = 'queue'), '{}'),
         coalesce(array_agg(p.name) filter (where p.what = 'kind'), '{}'),
-        coalesce(array_agg(sha256(convert_to(p.name, 'UTF8'))) filter (where p.what = 'group'), '{}')
-    into v_paused_queues, v_paused_kinds, v_paused_groups
+        coalesce(array_agg(sha256(convert_to(p.name, 'UTF8'))) filter (where p.what = 'group'), '{}'),
+        coalesce(array_agg(p.name) filter (where p.what = 'endpoint'), '{}')
+    into v_paused_queues, v_paused_kinds, v_paused_groups, v_paused_endpoints
     from crontick.pauses as p;
 
     for pass in 1..6 loop
@@ -89,13 +91,13 @@ begin
         return query
         select *
         from crontick.take(
-            v_picked, p_claim, v_tick, v_now, v_lease_end, p_known, v_paused_kinds, v_paused_groups, p_markers
+            v_picked, p_claim, v_tick, v_now, v_lease_end, p_known, v_paused_kinds, v_paused_groups, v_paused_endpoints, p_markers
         );
         get diagnostics v_row_count = row_count;
         v_all := v_all || v_picked;
         v_taken := v_taken + v_row_count;
         if v_row_count < cardinality(v_picked) then
-            perform crontick.park(v_picked, v_now, p_known, v_paused_kinds, v_paused_groups);
+            perform crontick.park(v_picked, v_now, p_known, v_paused_kinds, v_paused_groups, v_paused_endpoints);
             update crontick.ticks as t set parked = t.parked + cardinality(v_picked) - v_row_count where t.id = v_tick;
         elsif cardinality(v_lanes) = 1 then
             -- Looking behind the last one spares the close a walk over the rows that were just taken.
@@ -123,6 +125,7 @@ begin
                 and j.kind = any(coalesce(p_kinds, p_known)) and j.kind <> all(v_paused_kinds)
                 and j.queue <> all(v_paused_queues)
                 and (j.group_digest is null or j.group_digest <> all(v_paused_groups))
+                and coalesce(crontick.endpoint_of(j.kind, j.payload) <> all(v_paused_endpoints), true)
                 and (p_queues is null or j.queue = any(p_queues))
                 and (p_jobs is null or j.id = any(p_jobs))
             order by j.held_by, j.kind, j.id
@@ -133,12 +136,13 @@ begin
             return query
             select *
             from crontick.take(
-                v_picked, p_claim, v_tick, v_now, v_lease_end, p_known, v_paused_kinds, v_paused_groups, p_markers
+                v_picked, p_claim, v_tick, v_now, v_lease_end, p_known, v_paused_kinds, v_paused_groups, v_paused_endpoints,
+                p_markers
             );
             get diagnostics v_taken = row_count;
             v_all := v_picked;
             if v_taken = 0 then
-                perform crontick.park(v_picked, v_now, p_known, v_paused_kinds, v_paused_groups);
+                perform crontick.park(v_picked, v_now, p_known, v_paused_kinds, v_paused_groups, v_paused_endpoints);
             end if;
         end if;
     end if;

@@ -7,6 +7,9 @@ declare
     v_paused_groups bytea [];
     v_freed int;
 begin
+    if exists (select from crontick.endpoint_calls) then
+        perform crontick.free_endpoints();
+    end if;
     if not exists (select from crontick.unfinished_jobs as j where j.held_by in ('kind', 'pause') and j.held_by <> 'group') then
         return 0;
     end if;

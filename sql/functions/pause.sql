@@ -15,6 +15,12 @@ begin
     if pause.what <> 'all' and coalesce(pause.name, '') = '' then
         raise exception 'which % is to be paused?', pause.what using errcode = 'CT004', hint = 'name it';
     end if;
+    if pause.what = 'endpoint' then
+        if length(pause.name) > 128 then
+            raise exception 'the name of an endpoint has 1 to 128 characters' using errcode = 'CT004', hint = 'select * from crontick.endpoints';
+        end if;
+        perform pg_advisory_xact_lock(crontick.endpoint_lock(pause.name));
+    end if;
     insert into crontick.pauses (what, name, paused_at, by, reason, session_role)
     values (pause.what, case when pause.what = 'all' then '' else pause.name end, crontick.now(), pause.by, pause.reason, session_user)
     on conflict do nothing;

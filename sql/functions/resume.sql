@@ -6,6 +6,10 @@ as $$
 #variable_conflict use_column
 begin
     perform crontick.check_actor(resume.by, resume.reason);
+    if resume.what = 'endpoint' then
+        perform pg_advisory_xact_lock(crontick.endpoint_lock(resume.name));
+        insert into crontick.endpoint_calls (name) values (resume.name);
+    end if;
     delete from crontick.pauses as p
     where p.what = resume.what and p.name = case when resume.what = 'all' then '' else resume.name end;
     if not found then

@@ -30,6 +30,11 @@ begin
     where e.id = any(v_mine)
         and (e.outcome in ('failed', 'dead', 'cancelled') or e.provider is not null or (e.outcome = 'handed_back' and e.began));
 
+    if exists (select from unnest(p_endings) as e where e.outcome = 'dead' and e.status_code = 410) then
+        perform crontick.disable_endpoints(
+            array(select e.id from unnest(p_endings) as e where e.outcome = 'dead' and e.status_code = 410 and e.id = any(v_mine)), p_now
+        );
+    end if;
     if exists (select from unnest(p_endings) as e where e.marks is not null) then
         perform crontick.settle_markers(p_endings, p_now);
     end if;

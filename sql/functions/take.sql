@@ -3,7 +3,7 @@
 -- others the claim reserves the marker in the same transaction (P20), and only they are looked at a second time.
 create function crontick.take(
     p_ids bigint[], p_claim bigint, p_tick bigint, p_now timestamptz, p_lease_end timestamptz,
-    p_known text[], p_paused_kinds text[], p_paused_groups bytea[], p_markers jsonb
+    p_known text[], p_paused_kinds text[], p_paused_groups bytea[], p_paused_endpoints text[], p_markers jsonb
 ) returns setof crontick.claimed_job
 language plpgsql volatile
 as $$
@@ -25,6 +25,7 @@ begin
         lease_expires_at = p_lease_end
     where j.id = any(p_ids) and j.status in ('queued', 'failed') and j.kind = any(p_known) and j.kind <> all(p_paused_kinds)
         and j.kind <> all(v_marked)
+        and coalesce(crontick.endpoint_of(j.kind, j.payload) <> all(p_paused_endpoints), true)
         and (j.expires_at is null or j.expires_at > p_now)
         and (j.group_digest is null or (j.in_line and j.group_digest <> all(p_paused_groups)))
     returning
@@ -49,6 +50,7 @@ begin
             lease_expires_at = p_lease_end
         where j.id = any(p_ids) and j.status in ('queued', 'failed') and j.kind = any(p_known) and j.kind <> all(p_paused_kinds)
             and j.kind = any(v_marked)
+            and coalesce(crontick.endpoint_of(j.kind, j.payload) <> all(p_paused_endpoints), true)
             and (j.expires_at is null or j.expires_at > p_now)
             and (j.group_digest is null or (j.in_line and j.group_digest <> all(p_paused_groups)))
         returning j.id

@@ -84,12 +84,14 @@ begin
         or (p.what = 'queue' and p.name = v_job.queue)
         or (p.what = 'kind' and p.name = v_job.kind)
         or (p.what = 'group' and p.name = v_job.group_key)
+        or (p.what = 'endpoint' and p.name = crontick.endpoint_of(v_job.kind, v_job.payload))
     order by p.paused_at
     limit 1;
     if found then
         return format(
-            '%s paused since %s by %s%s: `crontick resume %s`',
+            '%s %s since %s by %s%s: `crontick resume %s`',
             case when v_pause.what = 'all' then 'everything is' else format('%s %s is', v_pause.what, v_pause.name) end,
+            case when v_pause.status_code is null then 'paused' else 'disabled' end,
             to_char(v_pause.paused_at, v_time), v_pause."by", coalesce(' (' || v_pause.reason || ')', ''),
             concat_ws(' ', v_pause.what, nullif(v_pause.name, ''))
         );

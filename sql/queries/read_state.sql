@@ -18,6 +18,10 @@ select
     (select count(*) from crontick.dead_letters) as dead_letters,
     (select count(*) from crontick.doubts) as doubts,
     (
+        select count(*) from crontick.paused as p
+        where p.status_code is not null
+    ) as disabled_endpoints,
+    (
         select sum(o.jobs) from crontick.overview as o
         where o.held_by = 'kind'
     )::bigint as unknown_kinds,

@@ -152,6 +152,7 @@ STATE = {
     "oldest_due": None,
     "died_ticks": 0,
     "dead_letters": 0,
+    "disabled_endpoints": 0,
     "doubts": 0,
     "unknown_kinds": None,
     "missing_keys": None,
@@ -167,6 +168,7 @@ STATE = {
         ({"oldest_due": timedelta(minutes=5)}, "no tick has come yet, and the oldest job has been due for 5m"),
         ({"last_tick_age": timedelta(hours=25)}, "no tick has come for 1d 1h, and nothing is due"),
         ({"refused_ends": 1}, "jobs whose end the database refuses to store: 1: `crontick jobs --error"),
+        ({"disabled_endpoints": 1}, "endpoints that answered 410 and are disabled: 1: `crontick resume endpoint NAME`"),
         ({"died_ticks": 2}, "ticks of the last day that died before their end: 2"),
     ],
 )

@@ -47,6 +47,8 @@ insert into crontick.deployments select n::text, '1', '{}', now(), now() from ge
 insert into crontick.kinds select 'k' || n, 'default', 0, 5, now() from generate_series(1, 2000) as n;
 insert into crontick.unsealed select 'other', n from generate_series(1, 20000) as n;
 insert into crontick.pauses select 'queue', 'q' || n, now(), 'ann', null, 'ann' from generate_series(1, 2000) as n;
+insert into crontick.webhook_endpoints
+select 'e' || n, 'https://x.example', 'whsec_', null, null, now(), now() from generate_series(1, 2000) as n;
 """
 LOOKED_AT = (
     "select * from crontick.dead_letters order by id limit 20",
@@ -56,6 +58,7 @@ LOOKED_AT = (
     "select * from crontick.ticks order by started_at desc limit 1",
     "select * from crontick.reminder_records where job = -7",
     "select * from crontick.audit where id = 7",
+    "select * from crontick.webhook_endpoints where name = any(array['e7'])",
     "select * from crontick.list_unsealed(array['mail'], 20)",
 )
 SPARED = {

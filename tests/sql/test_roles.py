@@ -5,14 +5,17 @@ from datetime import timedelta
 from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
+import msgspec
 import psycopg
 import pytest
 
 from crontick.jobs import Context, kind
 from crontick.jobs.deployment import load_deployment
+from crontick.jobs.kinds.deliver_webhook import DeliverWebhook, deliver_webhook
 from crontick.jobs.process import run_tick
 from crontick.jobs.reminders import Reminder
 from crontick.jobs.request import TickRequest
+from crontick.jobs.sealing import Keyring
 from crontick.jobs.settings import Settings
 from crontick.sql.migrate import migrate
 from tests.sql.conftest import Sql
@@ -99,15 +102,21 @@ async def test_the_tick_role_runs_a_whole_tick(database: str, conn: psycopg.Asyn
     )  # fmt: skip
     settings = Settings(database_url=as_role(database, "crontick_tick"), environment="test")
     deployment = load_deployment(settings, kinds=[mail, child, broken], reminders=[soon])
+    deployment = msgspec.structs.replace(deployment, keyring=Keyring({"k1": bytes(32)}))
     await mail.enqueue(conn, {"key": "k"}, group_key="g")
     await broken.enqueue(conn, {}, unique_key="u")
+    await conn.execute("select crontick.set_endpoint('crm', 'https://127.0.0.1')")
+    await deliver_webhook.enqueue(conn, DeliverWebhook(endpoint="crm", body={}))
     summary = await run_tick(deployment, TickRequest())
-    assert (summary.succeeded, summary.failed, summary.warnings) == (
+    assert (summary.succeeded, summary.failed, summary.dead, summary.warnings) == (
         4,
+        1,
         1,
         ["the test clock is installed: times may be moved"],
     )
     assert summary.reminders["soon"].fired == 1
+    sealed = await (await conn.execute("select sealed from crontick.endpoints")).fetchall()
+    assert sealed == [(True,)]
     await broken.enqueue(conn, {})
     dry = await run_tick(deployment, TickRequest(dry_run=True))
     assert [job.kind for job in dry.would_run or []] == ["broken"]
@@ -141,12 +150,14 @@ def test_the_read_role_reads_every_view_and_writes_nothing(database: str, sql: S
             "attempts",
             "markers",
             "ticks",
+            "endpoints",
         ):
             conn.execute(f"select * from crontick.{view}".encode())
         assert conn.execute("select crontick.why(%s)", [job]).fetchone()
         for refused in (
             "select crontick.enqueue('mail')",
             "delete from crontick.ticks",
+            "select secret from crontick.webhook_endpoints",
             "select crontick.cancel(1, 'me')",
         ):
             with pytest.raises(psycopg.errors.InsufficientPrivilege):
@@ -161,8 +172,11 @@ def test_the_admin_role_operates_and_the_audit_has_its_name(database: str, sql: 
         conn.execute("select crontick.run_now(%s, 'ann')", [queued])
         conn.execute("select crontick.cancel(%s, 'ann')", [queued])
         conn.execute("select crontick.pause('queue', 'q', 'ann')")
-        with pytest.raises(psycopg.errors.InsufficientPrivilege):
-            conn.execute("delete from crontick.finished_jobs")
+        assert conn.execute("select crontick.set_endpoint('crm', 'https://crm.example')").fetchone()
+        assert conn.execute("select name from crontick.endpoints").fetchall() == [("crm",)]
+        for refused in ("delete from crontick.finished_jobs", "select secret from crontick.webhook_endpoints"):
+            with pytest.raises(psycopg.errors.InsufficientPrivilege):
+                conn.execute(refused.encode())
     assert sql.rows("select distinct session_role from crontick.audit") == [("crontick_admin",)]
 
 
