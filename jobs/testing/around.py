@@ -33,9 +33,8 @@ def around_attempts(conn: Any, place: Place, link: BorrowedLink, inner: Hook | N
                     yield
             finally:
                 await place.speak(_left(conn))
-                for (
-                    key
-                ) in ctx.marks:  # a rollback of the function's own took the reservation with it, as it cannot in life
+                # A rollback of the function's own took the reservations with it, as it cannot in life.
+                for key in ctx.marks:
                     await ctx.reserve(key)
 
     return around

@@ -2,17 +2,20 @@
 
 import asyncio
 import base64
+import sys
 import threading
+from collections.abc import Iterator
+from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import Any
 
 import psycopg
 import pytest
 
-from crontick.jobs import Reminder, kind
+from crontick.jobs import Context, Reminder, kind
 from crontick.jobs.deployment import load_deployment
 from crontick.jobs.settings import Settings
-from crontick.jobs.testing import clock, drain, enqueued
+from crontick.jobs.testing import Succeeded, clock, drain, enqueued, run
 from crontick.sql.migrate import migrate
 from tests.testing.kinds import (
     Number,
@@ -219,3 +222,26 @@ def test_two_tests_at_once_in_one_database_are_told_to_have_two(
             drain(other, kinds=KINDS)
         assert other.execute("select 1").fetchone() == (1,)
         other.rollback()
+
+
+@contextmanager
+def around_in_thread(ctx: Context) -> Iterator[None]:
+    """A hook of the plain sort, as Django's connections need."""
+    entered_in.append(threading.get_ident())
+    yield
+    entered_in.append(threading.get_ident())
+
+
+entered_in: list[int] = []
+
+
+def test_the_hook_of_the_process_is_entered_where_the_function_runs(
+    open_conn: psycopg.Connection[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CRONTICK_AROUND", "tests.testing.test_drain:around_in_thread")
+    monkeypatch.setenv("CRONTICK_MODULES", "tests.testing.kinds")
+    monkeypatch.setitem(sys.modules, "tests.testing.test_drain", sys.modules[__name__])
+    double_in_thread.enqueue(open_conn, Number(1))
+    assert drain(open_conn).succeeded == 1
+    assert run(double_in_thread, Number(1)) == Succeeded(f'{{"thread":{threading.get_ident()},"value":2}}')
+    assert entered_in == [threading.get_ident()] * 4
