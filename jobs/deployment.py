@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from crontick.jobs import backoff as backoffs
-from crontick.jobs.kind import Kind
+from crontick.jobs.kind import WINDOW_LESS_SECONDS, Kind
 from crontick.jobs.kinds import shipped
 from crontick.jobs.redact import Redactor
 from crontick.jobs.reminders import Reminder
@@ -65,7 +65,11 @@ class Deployment(msgspec.Struct, frozen=True, kw_only=True):
     def markers_json(self) -> str | None:
         """Which payload field is a kind's marker; None when no kind has one."""
         marked = {
-            kind.name: {"field": kind.marker, "in_doubt": kind.in_doubt}
+            kind.name: {
+                "field": kind.marker,
+                "in_doubt": kind.in_doubt,
+                **({"window_seconds": kind.window_seconds - WINDOW_LESS_SECONDS} if kind.window_seconds else {}),
+            }
             for kind in self.kinds.values()
             if kind.marker is not None
         }
@@ -98,7 +102,9 @@ def load_deployment(
             found[name] = http_kind(name, said.url)
         found[name] = _overridden(found[name], said)
     if config.email is not None:
-        found["send_email"] = msgspec.structs.replace(found["send_email"], in_doubt=config.email.in_doubt)
+        found["send_email"] = msgspec.structs.replace(
+            found["send_email"], in_doubt=config.email.in_doubt, window_seconds=config.email.window_seconds
+        )
     remind += [Reminder.from_settings(section) for section in config.reminder]
     _check_reminders(remind, found)
     return Deployment(
@@ -206,7 +212,7 @@ def _around(name: str | None) -> Callable[..., Any] | None:
 
 def _secrets(settings: Settings, config: Config) -> list[str]:
     """Every secret that this deployment was given, so that no text that leaves holds one (P36)."""
-    named = [config.email.url_env] if config.email is not None and config.email.url_env else []
+    named = [config.email.secret_name] if config.email is not None else []
     for endpoint in config.webhook_endpoint:
         named += list(endpoint.secret_names)
     values = [value for name in named for value in _values(name)]
@@ -236,6 +242,7 @@ def _hash(kinds: Mapping[str, Kind[Any]], reminders: list[Reminder], config: Con
                 repr(k.backoff),
                 k.marker,
                 k.in_doubt,
+                k.window_seconds,
                 sorted(k.secret),
             ]
             for _, k in sorted(kinds.items())

@@ -28,6 +28,7 @@ class Job(msgspec.Struct, frozen=True, gc=False, array_like=True):
     marker_state: str | None
     marker_job: int | None
     marker_seconds: float | None
+    marker_hash: str | None
     claim: int
 
     @property

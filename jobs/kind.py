@@ -22,6 +22,8 @@ __all__ = ["InDoubt", "Kind", "kind"]
 P = TypeVar("P")
 InDoubt = Literal["park", "resend", "skip"]
 Delay = timedelta | float
+WINDOW_LESS_SECONDS = 3600.0
+"""So long before a provider forgets a key, nothing is sent under it any more (P21)."""
 
 
 class Kind(msgspec.Struct, Generic[P], frozen=True, eq=False):
@@ -40,6 +42,8 @@ class Kind(msgspec.Struct, Generic[P], frozen=True, eq=False):
     backoff: backoffs.Backoff
     marker: str | None
     in_doubt: InDoubt
+    window_seconds: float = 0.0
+    """How long the provider knows an idempotency key; 0 where it takes none."""
     secret: frozenset[str] = frozenset()
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
@@ -105,6 +109,7 @@ def kind(  # noqa: PLR0913 (each is one number of the kind, by name)
     backoff: Sequence[Delay] | backoffs.Exponential | None = None,
     marker: str | None = None,
     in_doubt: InDoubt = "park",
+    window: Delay | None = None,
     secret: Iterable[str] = (),
 ) -> Decorator:
     """Make a function the function of a kind.
@@ -112,7 +117,9 @@ def kind(  # noqa: PLR0913 (each is one number of the kind, by name)
     ``timeout`` (seconds or a timedelta) is the most an attempt may take; ``needs`` is what must be left of a tick for
     it to start, the timeout by default. ``marker`` names the payload's field that is the key of the marker which every
     claim reserves (an empty name: the lineage's first job); ``in_doubt`` is what to do when nobody knows whether it was
-    sent. ``secret`` names fields of the payload that are encrypted at rest and shown nowhere.
+    sent. ``window`` is how long the provider knows an idempotency key (``mark.idempotency_key``): until an hour before
+    its end, a send in doubt is repeated under the same key. ``secret`` names fields of the payload that are encrypted
+    at rest and shown nowhere.
     """
     for what, given in (("kind", name), ("queue", queue)):
         if not re.match(NAME_PATTERN, given):
@@ -127,6 +134,9 @@ def kind(  # noqa: PLR0913 (each is one number of the kind, by name)
     hidden = frozenset([secret] if isinstance(secret, str) else secret)
     if marker in hidden:
         raise ValueError(f"kind {name}: {marker} is secret, and a marker's key is kept in clear: name another field")
+    window_seconds = 0.0 if window is None else _seconds(window)
+    if window is not None and (marker is None or window_seconds <= WINDOW_LESS_SECONDS):
+        raise ValueError(f"kind {name}: window belongs to a marker, and is longer than an hour, its safety margin")
     if in_doubt not in ("park", "resend", "skip"):
         raise ValueError(f"kind {name}: in_doubt is park, resend or skip, not {in_doubt!r}")
 
@@ -145,6 +155,7 @@ def kind(  # noqa: PLR0913 (each is one number of the kind, by name)
             backoff=backoffs.normal(backoff),
             marker=marker,
             in_doubt=in_doubt,
+            window_seconds=window_seconds,
             secret=hidden,
         )
 

@@ -1,7 +1,8 @@
 """A marker as a function meets it: reserved before the send, and settled as sent, free or in doubt after it."""
 
+import hashlib
 from types import TracebackType
-from typing import TYPE_CHECKING, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from crontick.jobs.outcomes import Mark
 from crontick.jobs.signals import LeaseLost, Signal, Snooze
@@ -55,11 +56,24 @@ class Once:
     if nothing can have arrived, else in doubt. ``not_sent()`` and ``in_doubt()`` overrule.
     """
 
-    __slots__ = ("_ctx", "_fate", "content_hash", "key", "message_id", "provider", "repeats", "sent", "sent_by")
+    __slots__ = (
+        "_ctx",
+        "_doubted",
+        "_fate",
+        "content_hash",
+        "details",
+        "key",
+        "message_id",
+        "provider",
+        "repeats",
+        "sent",
+        "sent_by",
+    )
 
     def __init__(self, ctx: "Context", key: str | None) -> None:
         self._ctx = ctx
         self._fate: str | None = None
+        self._doubted: str | None = None
         self.key = key
         self.sent = False
         self.sent_by: int | None = None
@@ -67,6 +81,20 @@ class Once:
         self.provider: str | None = None
         self.message_id: str | None = None
         self.content_hash: str | None = None
+        self.details: dict[str, Any] | None = None
+
+    def idempotency_key(self, content: bytes) -> str:
+        """What to tell a provider that takes such keys, for exactly these bytes; their hash is kept.
+
+        Raises ``InDoubt`` where that would repeat a send in doubt with other bytes, unless the kind says ``resend``.
+        """
+        hashed, named = hashlib.sha256(content).hexdigest(), f"{self._ctx.kind.name}:{self.key}"
+        if self._doubted and self._doubted != hashed:
+            if self._ctx.kind.in_doubt != "resend":
+                raise InDoubt(f'"{self.key}" is in doubt, and what would be sent now is not what was sent then')
+            named = f"{named}:{hashed}"
+        self.content_hash = hashed
+        return hashlib.sha256(named.encode("utf-8", "replace")).hexdigest()
 
     def not_sent(self) -> None:
         """Whatever happens next: nothing arrived, the marker is free again."""
@@ -83,7 +111,8 @@ class Once:
             self.key = ctx.job.marker or f"job:{ctx.job.lineage}"
         if self.key == ctx.job.marker:
             # The claim reserved it, in the trip that took the job.
-            self.repeats = ctx.job.marker_job not in (None, ctx.job.id)
+            self._doubted = ctx.job.marker_hash
+            self.repeats = self._doubted is not None
         else:
             self._judge(*await ctx.reserve(self.key))
         return self._entered()
@@ -126,5 +155,5 @@ class Once:
         else:
             state = self._fate or ("free" if nothing_was_sent(error) else "in_doubt")
         self._ctx.marks[self.key] = Mark(
-            self._ctx.kind.name, self.key, state, self.provider, self.message_id, self.content_hash
+            self._ctx.kind.name, self.key, state, self.provider, self.message_id, self.content_hash, self.details
         )

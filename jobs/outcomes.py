@@ -1,6 +1,6 @@
 """How an attempt can end: a closed set."""
 
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 import msgspec
 
@@ -69,3 +69,4 @@ class Mark(msgspec.Struct, frozen=True, gc=False):
     provider: str | None = None
     message_id: str | None = None
     content_hash: str | None = None
+    details: dict[str, Any] | None = None

@@ -118,6 +118,8 @@ class Runner:
                 return Snoozed(error.delay_seconds)
             case Cancel():
                 return Cancelled(self._redact(ctx.hides(texts.storable(error.reason, limit=1000))))
+            case InDoubt() if ctx.kind.in_doubt == "skip":
+                return Succeeded(duplicate=True, note=self._text(ctx, error))
             case InDoubt():
                 return Dead(self._text(ctx, error), "in doubt", "crontick:in-doubt")
             case Permanent():
@@ -210,13 +212,15 @@ def ended(ctx: Context, outcome: Outcome) -> Ending:
 
 def _in_doubt(ctx: Context, outcome: Outcome, key: str) -> Outcome:
     """What the kind's policy makes of an attempt that left a marker in doubt, also of one that returned (P21)."""
+    if ctx.kind.window_seconds and not isinstance(outcome, Succeeded):
+        return outcome  # the next claim looks whether the window is open still
     if ctx.kind.in_doubt == "skip":
         return outcome if isinstance(outcome, Succeeded) else Succeeded(duplicate=True)
     because = getattr(
         outcome, "error", "the function left it in doubt" if isinstance(outcome, Succeeded) else "it was cut off"
     )
     error, fingerprint = f'in doubt: nobody knows whether "{key}" was sent ({because})', "crontick:in-doubt"
-    if ctx.kind.in_doubt == "park":
+    if ctx.kind.in_doubt == "park" and not ctx.kind.window_seconds:
         return Dead(error, "in doubt", fingerprint)
     if not isinstance(outcome, Succeeded):
         return outcome

@@ -51,7 +51,7 @@ def _told(ending: Ending) -> dict[str, Any]:
         told["marks"] = ending.marks
         sent: Mark | None = next((mark for mark in ending.marks if mark.provider), None)
         if sent is not None:
-            told |= {"provider": sent.provider, "provider_message_id": sent.message_id}
+            told |= {"provider": sent.provider, "provider_message_id": sent.message_id, "details": sent.details}
     return told
 
 

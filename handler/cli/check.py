@@ -94,7 +94,7 @@ def _serving(settings: Settings) -> Iterator[Finding]:
 def _secrets(deployment: Deployment, environ: Mapping[str, str]) -> Iterator[Finding]:
     """The variables that ``crontick.toml`` names: without them every attempt fails."""
     config = deployment.config
-    named = [("[email]", config.email.url_env)] if config.email is not None else []
+    named = [("[email]", config.email.secret_name)] if config.email is not None else []
     named += [(f"webhook_endpoint {e.name}", name) for e in config.webhook_endpoint for name in e.secret_names]
     at_urls = [name for name, said in config.kinds.items() if said.url is not None]
     named += [(f"[kinds.{name}]", "CRONTICK_SIGNING_SECRET") for name in at_urls[:1]]

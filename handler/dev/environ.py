@@ -1,13 +1,17 @@
 """What the app's process is told: the user's own environment, and in it what ``crontick dev`` provides."""
 
+import json
+import re
 import tomllib
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Final
+from typing import Any, Final
 
 from crontick.handler.dev.database import Database
 from crontick.handler.dev.folder import Folder
 
+_EMAIL_TABLE: Final = re.compile(r"^[ \t]*\[email\].*?(?=^[ \t]*\[|\Z)", re.MULTILINE | re.DOTALL)
+_KEPT: Final = ("from", "templates", "in_doubt", "headers", "attachments")
 _DEFAULT_EMAIL: Final = """
 [email]
 url_env = "SMTP_URL"
@@ -48,8 +52,23 @@ def _mail(base: Mapping[str, str], folder: Folder, sink_url: str) -> dict[str, s
     except tomllib.TOMLDecodeError:
         return {}  # the app's process says on which line
     if email is not None:
+        if isinstance(email, dict) and email.get("provider", "smtp") != "smtp":
+            return _by_smtp(text, email, folder, sink_url)
         name = email.get("url_env") if isinstance(email, dict) else None
         return _set(name, sink_url) if isinstance(name, str) else {}
     completed = folder.path / "crontick.toml"
     completed.write_text(f"{text.rstrip()}\n{_DEFAULT_EMAIL}" if text else _DEFAULT_EMAIL.lstrip(), "utf-8")
     return {"CRONTICK_CONFIG": str(completed), **_set("SMTP_URL", sink_url)}
+
+
+def _by_smtp(text: str, email: dict[str, Any], folder: Folder, sink_url: str) -> dict[str, str]:
+    """The configuration with mail by SMTP in place of a provider's API, whose key the app does not get to know."""
+    said = {"url_env": "SMTP_URL", **{name: email[name] for name in _KEPT if name in email}}
+    lines = "\n".join(f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in said.items())
+    completed = folder.path / "crontick.toml"
+    completed.write_text(_EMAIL_TABLE.sub(lambda _: f"[email]\n{lines}\n\n", text, count=1), "utf-8")
+    told = {"CRONTICK_CONFIG": str(completed)} | _set("SMTP_URL", sink_url)
+    key = email.get("api_key_env")
+    if isinstance(key, str):
+        told |= _set(key, "")
+    return told

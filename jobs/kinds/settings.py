@@ -1,6 +1,8 @@
 """The tables of ``crontick.toml`` that belong to kinds that ship."""
 
+from ipaddress import ip_address
 from typing import Annotated, Literal
+from urllib.parse import urlsplit
 
 import msgspec
 from msgspec import Meta
@@ -14,14 +16,22 @@ VariableName = Annotated[str, Meta(pattern=r"^[A-Za-z_][A-Za-z0-9_]*\Z")]
 class EmailSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, rename={"sender": "from"}):
     """``[email]``: how mail leaves, and from whom."""
 
-    provider: Literal["smtp"] = "smtp"
-    url_env: VariableName
+    provider: Literal["smtp", "resend"] = "smtp"
+    url_env: VariableName | None = None
+    api_key_env: VariableName | None = None
+    base_url: Text = "https://api.resend.com"
     sender: Text | tuple[Text, ...]
     templates: str | None = None
     connections: Annotated[int, Meta(ge=1, le=100)] = 20
     in_doubt: Literal["park", "resend", "skip"] = "park"
 
     def __post_init__(self) -> None:
+        if self.provider == "smtp" and self.url_env is None:
+            raise ValueError("url_env is missing: it names the variable with the mail server's URL")
+        if self.provider == "resend" and self.api_key_env is None:
+            raise ValueError("api_key_env is missing: it names the variable with Resend's API key")
+        if not (self.base_url.startswith("https://") or _private(self.base_url)):
+            raise ValueError("base_url begins with https://, for the API key goes there; http:// only to private hosts")
         if not self.senders:
             raise ValueError("from names nobody: write one address or a list of them")
         for sender in self.senders:
@@ -31,9 +41,28 @@ class EmailSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
                 raise ValueError(f"from {error}") from None
 
     @property
+    def secret_name(self) -> str:
+        """The variable with the secret by which mail leaves."""
+        return (self.api_key_env if self.provider == "resend" else self.url_env) or ""
+
+    @property
+    def window_seconds(self) -> float:
+        """How long the provider knows an idempotency key."""
+        return 86400.0 if self.provider == "resend" else 0.0
+
+    @property
     def senders(self) -> tuple[str, ...]:
         """Whom mail may be from; the first unless a payload says otherwise."""
         return (self.sender,) if isinstance(self.sender, str) else self.sender
+
+
+def _private(url: str) -> bool:
+    try:
+        parts = urlsplit(url)
+        host = parts.hostname or ""
+        return parts.scheme == "http" and (host == "localhost" or ip_address(host).is_private)
+    except ValueError:
+        return False
 
 
 class WebhookEndpoint(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):

@@ -4,6 +4,7 @@ import asyncio
 from contextlib import suppress
 from typing import TYPE_CHECKING, Final
 
+from crontick.jobs.kinds.held import BUSY_SECONDS, WAITING_SHARE, Held
 from crontick.jobs.kinds.smtp import Accepted, Envelope, Said, failure, hand_in, opened
 from crontick.jobs.kinds.smtp_url import MailServer
 from crontick.jobs.outbound import NotConnected
@@ -11,23 +12,10 @@ from crontick.jobs.outbound import NotConnected
 if TYPE_CHECKING:
     import aiosmtplib
 
-__all__ = ["THROTTLED_SECONDS", "Connections", "Held"]
+__all__ = ["THROTTLED_SECONDS", "Connections"]
 
 _GOODBYE_SECONDS: Final = 1.0
-_WAITING_SHARE: Final = 0.5
-"""Of a mail's time, for a free connection: whoever gets none by then has enough of it left at another time."""
-_BUSY_SECONDS: Final = 5.0
 THROTTLED_SECONDS: Final = 600.0
-
-
-class Held(Exception):
-    """The sender as a whole must slow down: this mail was not tried."""
-
-    nothing_sent = True
-
-    def __init__(self, after_seconds: float) -> None:
-        super().__init__("the mail server wants less at a time")
-        self.after_seconds = after_seconds
 
 
 class _Line:
@@ -60,10 +48,10 @@ class Connections:
         line = self._lines.setdefault(server, _Line(most))
         until = asyncio.get_running_loop().time() + seconds
         try:
-            async with asyncio.timeout(seconds * _WAITING_SHARE):
+            async with asyncio.timeout(seconds * WAITING_SHARE):
                 await line.room.acquire()
         except TimeoutError:
-            raise Held(_BUSY_SECONDS) from None
+            raise Held(BUSY_SECONDS) from None
         try:
             async with asyncio.timeout_at(until):
                 return await self._delivered(line, server, envelope, content)

@@ -96,6 +96,7 @@ def _job(kind: Kind[Any], payload: object, attempt: int) -> Job:
         marker_state=None,
         marker_job=None,
         marker_seconds=None,
+        marker_hash=None,
         claim=0,
     )
 

@@ -18,7 +18,9 @@ begin
     order by w.kind, sha256(convert_to(w.key, 'UTF8')), w.job
     on conflict do nothing;
     update crontick.markers as m
-    set state = 'reserved', job = w.job, claim = w.claim, reserved_at = v_now, details = jsonb_build_object('repeats', m.job)
+    set
+        state = 'reserved', job = w.job, claim = w.claim,
+        details = coalesce(m.details, '{}') || jsonb_build_object('repeats', m.job)
     from json_to_recordset(p_wishes) as w (job bigint, claim bigint, kind text, key text, resend boolean)
     where w.resend and m.kind = w.kind and m.digest = sha256(convert_to(w.key, 'UTF8')) and m.state = 'in_doubt'
         and exists (

@@ -18,13 +18,13 @@ begin
 
     insert into crontick.attempts (
         job, claim, tick, started_at, ended_at, retry_at, number, status_code, retryable, kind, outcome, error, fingerprint,
-        provider, provider_message_id
+        provider, provider_message_id, details
     )
     select
         j.id, j.claim, j.claimed_by, j.claimed_at, p_now,
         case when e.outcome in ('failed', 'snoozed') then p_now + make_interval(secs => e.delay_seconds) end,
         j.attempt, e.status_code, e.outcome = 'failed', j.kind, e.outcome, e.error, e.fingerprint,
-        e.provider, e.provider_message_id
+        e.provider, e.provider_message_id, e.details
     from unnest(p_endings) as e
     join crontick.unfinished_jobs as j on j.id = e.id
     where e.id = any(v_mine)
@@ -39,6 +39,10 @@ begin
         perform crontick.settle_markers(p_endings, p_now);
     end if;
     -- What was reserved and never entered is free: the attempt ended, and says of every marker that it entered how it left it.
+    update crontick.markers as m
+    set state = 'in_doubt', job = (m.details ->> 'repeats')::bigint
+    where m.claim = any(array(select e.claim from unnest(p_endings) as e)) and m.state = 'reserved' and m.job = any(v_mine)
+        and m.details ? 'repeats';
     delete from crontick.markers as m
     where m.claim = any(array(select e.claim from unnest(p_endings) as e)) and m.state = 'reserved' and m.job = any(v_mine);
 

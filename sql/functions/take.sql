@@ -31,7 +31,7 @@ begin
     returning
         j.id, j.kind, j.payload::text, j.attempt, j.max_attempts, j.handed_back::int, j.held_by is not null,
         j.queue, j.priority, j.run_at, j.created_at, j.group_key, j.unique_key, j.first_job,
-        null::text, null::text, null::bigint, null::float8;
+        null::text, null::text, null::bigint, null::float8, null::text;
     get diagnostics v_taken = row_count;
     if v_taken = cardinality(p_ids) or cardinality(v_marked) = 0 then
         return;

@@ -12,7 +12,8 @@ as $$
         case
             when m.state = 'reserved' and (m.claim <> p_claim or m.job <> j.id)
                 then greatest(1, extract(epoch from coalesce(c.lease_expires_at, p_now) - p_now))::float8
-        end
+        end,
+        case when m.state = 'reserved' and m.details ? 'repeats' then coalesce(m.content_hash, '') end
     from crontick.unfinished_jobs as j
     cross join lateral (
         select crontick.marker_key(p_markers, j.kind, j.payload, j.first_job, j.id) as key

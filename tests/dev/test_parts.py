@@ -48,7 +48,7 @@ def test_a_configuration_without_mail_gets_the_sink(tmp_path: Path, text: str) -
     assert {**tomllib.loads(text), "email": tomllib.loads(completed)["email"]} == tomllib.loads(completed)
     email = read_config(completed).email
     assert email is not None
-    assert made[email.url_env] == SINK
+    assert made[email.secret_name] == SINK
     assert config.read_text() == text
 
 
@@ -58,6 +58,21 @@ def test_a_configuration_with_mail_keeps_all_but_the_server(tmp_path: Path) -> N
     base = {"CRONTICK_CONFIG": str(config), "MAIL_URL": "smtp://real.example", "MAIL_URL_FROM": "file:/x"}
     made = environ(tmp_path, base)
     assert (made["CRONTICK_CONFIG"], made["MAIL_URL"], made["MAIL_URL_FROM"]) == (str(config), SINK, "")
+
+
+def test_mail_that_would_leave_by_an_api_ends_in_the_sink_too(tmp_path: Path) -> None:
+    before, after = "strict_kinds = true\n", '[retention]\nsucceeded = "2d"\n'
+    api = (
+        '[email]\nprovider = "resend"\napi_key_env = "RESEND_KEY"\nfrom = ["Zoë <z@acme.example>", "b@acme.example"]\n'
+    )
+    config = tmp_path / "theirs.toml"
+    config.write_text(before + api + after, "utf-8")
+    made = environ(tmp_path, {"CRONTICK_CONFIG": str(config), "RESEND_KEY": "re_real"})
+    read = read_config(Path(made["CRONTICK_CONFIG"]).read_text("utf-8"))
+    assert read.email is not None
+    assert (read.email.provider, made[read.email.secret_name], made["RESEND_KEY"]) == ("smtp", SINK, "")
+    assert read.email.senders == ("Zoë <z@acme.example>", "b@acme.example")
+    assert (read.strict_kinds, read.retention.succeeded.days) == (True, 2)
 
 
 @pytest.mark.parametrize(

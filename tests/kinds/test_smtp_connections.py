@@ -8,9 +8,10 @@ import pytest
 import trustme
 
 from crontick.jobs.kinds import smtp
+from crontick.jobs.kinds.held import Held
 from crontick.jobs.kinds.send_email import SendEmail, send_email
 from crontick.jobs.kinds.smtp import Envelope, Said
-from crontick.jobs.kinds.smtp_connections import Connections, Held
+from crontick.jobs.kinds.smtp_connections import Connections
 from crontick.jobs.kinds.smtp_url import mail_server
 from crontick.jobs.outbound import NotConnected
 from tests.kinds.conftest import Deployed
