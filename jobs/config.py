@@ -11,15 +11,13 @@ import msgspec
 from crontick.jobs import toml_lines
 from crontick.jobs.config_error import ConfigError
 from crontick.jobs.fit import Fault, fit, suggestion
-from crontick.jobs.kinds.settings import EmailSettings, HttpSettings, WebhookEndpoint
+from crontick.jobs.kinds.settings import EmailSettings, HttpSettings, ReportSettings, WebhookEndpoint
 from crontick.jobs.request import NAME_PATTERN
 from crontick.jobs.sections import Config, KindSettings, ReminderSettings, Retention
 
 __all__ = ["Config", "ConfigError", "load_config", "read_config"]
 
-LATER: Final = frozenset(
-    {"schedule", "report", "sql_job", "queues", "limits", "alerts", "heartbeat", "wake", "fan_out", "api"}
-)
+LATER: Final = frozenset({"schedule", "sql_job", "queues", "limits", "alerts", "heartbeat", "wake", "fan_out", "api"})
 
 
 def load_config(path: Path | None, *, kinds: Collection[str] | None = None) -> Config:
@@ -48,6 +46,7 @@ def read_config(text: str, *, name: str = "crontick.toml", kinds: Collection[str
         _check_kinds(given, kinds, faults)
     _check_names("reminder", given, faults)
     _check_names("webhook_endpoint", given, faults)
+    _check_names("report", given, faults)
     if faults:
         lines = toml_lines.lines(text)
         placed = sorted((toml_lines.line_of(fault.path, lines), fault) for fault in faults)
@@ -60,6 +59,7 @@ _STRUCTS: Final[dict[str, type[msgspec.Struct]]] = {
     "webhook_endpoint": WebhookEndpoint,
     "http": HttpSettings,
     "reminder": ReminderSettings,
+    "report": ReportSettings,
     "retention": Retention,
 }
 
@@ -75,7 +75,7 @@ def _section(section: str, given: Any, faults: list[Fault]) -> Any:
         if not isinstance(given, bool):
             faults.append(Fault((section,), "must be true or false"))
         return given
-    elif section in ("webhook_endpoint", "reminder"):
+    elif section in ("webhook_endpoint", "reminder", "report"):
         if not isinstance(given, list) or not all(isinstance(table, dict) for table in given):
             faults.append(Fault((section,), f"must be an array of tables: write [[{section}]]"))
             return ()

@@ -55,7 +55,7 @@ class Exchanges:
         self._known = deployment.known
         self._markers = deployment.markers_json()
         kept = deployment.config.retention
-        self._retention = [kept.succeeded.total_seconds(), kept.dead.total_seconds(), kept.ticks.total_seconds()]
+        self._retention = [length.total_seconds() for length in (kept.succeeded, kept.dead, kept.ticks, kept.reports)]
         self._asks = 0
         self._asked_in_vain = 0
         self._parked = 0

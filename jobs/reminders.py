@@ -7,9 +7,10 @@ from typing import Any, Final
 
 import msgspec
 
+from crontick.jobs.placeholders import outside_literals
 from crontick.jobs.sections import ReminderSettings
 
-__all__ = ["ITEMS_PER_TICK", "SECONDS_PER_QUERY", "Item", "Reminder", "outside_literals", "reminder"]
+__all__ = ["ITEMS_PER_TICK", "SECONDS_PER_QUERY", "Item", "Reminder", "reminder"]
 
 ITEMS_PER_TICK: Final = 100
 SECONDS_PER_QUERY: Final = 2.0
@@ -18,7 +19,6 @@ _LOOK_AHEAD: Final = timedelta(days=1)
 _FROM: Final = "crontick.now()"
 _TO: Final = "(crontick.now() + make_interval(secs => $1::float8))"
 _PARAMETER: Final = re.compile(r"(?<![:\w]):(from|to)\b")
-_LITERAL: Final = re.compile(r"('(?:[^']|'')*'|\"[^\"]*\"|--[^\n]*|/\*.*?\*/|\$(\w*)\$.*?\$\2\$)", re.DOTALL)
 
 Items = Callable[[datetime, datetime], AsyncIterator["Item"]]
 
@@ -77,15 +77,6 @@ class Reminder(msgspec.Struct, frozen=True, kw_only=True, eq=False):
         if self.query is None:
             raise ValueError(f"reminder {self.name} has no query, it is a generator")
         return outside_literals(self.query, _numbered).rstrip().rstrip(";")
-
-
-def outside_literals(text: str, change: Callable[[str], str]) -> str:
-    """A statement with its parts changed that are code: literals, quoted names and comments are left as they are."""
-    parts, end = [], 0
-    for literal in _LITERAL.finditer(text):
-        parts += [change(text[end : literal.start()]), literal[0]]
-        end = literal.end()
-    return "".join([*parts, change(text[end:])])
 
 
 def _numbered(text: str) -> str:

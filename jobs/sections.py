@@ -7,7 +7,7 @@ import msgspec
 from msgspec import Meta
 
 from crontick.jobs.fit import Seconds
-from crontick.jobs.kinds.settings import EmailSettings, HttpSettings, WebhookEndpoint
+from crontick.jobs.kinds.settings import EmailSettings, HttpSettings, ReportSettings, WebhookEndpoint
 from crontick.jobs.operator_url import check_url
 from crontick.jobs.request import Name
 
@@ -68,9 +68,10 @@ class Retention(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     succeeded: timedelta = timedelta(days=7)
     dead: timedelta = timedelta(days=90)
     ticks: timedelta = timedelta(days=30)
+    reports: timedelta = timedelta(days=7)
 
     def __post_init__(self) -> None:
-        if min(self.succeeded, self.dead, self.ticks) < timedelta(hours=1):
+        if min(self.succeeded, self.dead, self.ticks, self.reports) < timedelta(hours=1):
             raise ValueError("an hour is the least that anything is kept")
 
 
@@ -81,6 +82,7 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     webhook_endpoint: tuple[WebhookEndpoint, ...] = ()
     http: HttpSettings = msgspec.field(default_factory=HttpSettings)
     reminder: tuple[ReminderSettings, ...] = ()
+    report: tuple[ReportSettings, ...] = ()
     kinds: dict[str, KindSettings] = msgspec.field(default_factory=dict)
     retention: Retention = msgspec.field(default_factory=Retention)
     strict_kinds: bool = False

@@ -21,9 +21,11 @@ begin
         grant execute on function
             crontick.now, crontick.open_tick, crontick.place, crontick.claim, crontick.settle, crontick.close_tick, crontick.complete,
             crontick.enqueue, crontick.enqueue_many, crontick.sync_deployment, crontick.enqueue_reminders,
-            crontick.reserve_marker, crontick.free_sealed, crontick.list_unsealed, crontick.seal_jobs, crontick.seal_endpoints to crontick_tick;
+            crontick.reserve_marker, crontick.free_sealed, crontick.list_unsealed, crontick.seal_jobs, crontick.seal_endpoints,
+            crontick.begin_report_part, crontick.append_report_part to crontick_tick;
         grant select on
-            crontick.reminder_records, crontick.installation, crontick.test_clock, crontick.unfinished_jobs, crontick.pauses
+            crontick.reminder_records, crontick.installation, crontick.test_clock, crontick.unfinished_jobs, crontick.pauses,
+            crontick.report_runs, crontick.report_parts
             to crontick_tick;
         grant select (job, number, ended_at, outcome, fingerprint) on crontick.attempts to crontick_tick;
         grant select (name, url, secret, old_secret, old_secret_until) on crontick.webhook_endpoints to crontick_tick;
@@ -34,7 +36,7 @@ begin
         grant select on
             crontick.jobs, crontick.overview, crontick.dead_letters, crontick.doubts, crontick.blocked_groups, crontick.paused, crontick.endpoints,
             crontick.audit, crontick.attempts, crontick.markers, crontick.ticks, crontick.kinds, crontick.deployments,
-            crontick.installation, crontick.test_clock
+            crontick.installation, crontick.test_clock, crontick.report_runs
             to crontick_read;
     end if;
     if exists (select from pg_catalog.pg_roles where rolname = 'crontick_admin') then

@@ -1,13 +1,15 @@
 """The tables of ``crontick.toml`` that belong to kinds that ship."""
 
+from datetime import timedelta
 from ipaddress import ip_address
-from typing import Annotated, Literal
+from typing import Annotated, Final, Literal
 from urllib.parse import urlsplit
 
 import msgspec
 from msgspec import Meta
 
 from crontick.jobs.kinds.addresses import AddressError, parse
+from crontick.jobs.request import Name
 
 Text = Annotated[str, Meta(min_length=1)]
 VariableName = Annotated[str, Meta(pattern=r"^[A-Za-z_][A-Za-z0-9_]*\Z")]
@@ -87,3 +89,33 @@ class HttpSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_o
         """Whether ``allow`` has this host, or this host and port."""
         name = host.lower().rstrip(".")
         return any(said.lower().rstrip(".") in (name, f"{name}:{port}") for said in self.allow)
+
+
+ParameterType = Literal["text", "integer", "number", "boolean", "date", "timestamp", "uuid"]
+STARTED_AT: Final = "started_at"
+"""The parameter that every report has: when its run began, the same in all its parts."""
+
+
+class ReportSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """``[[report]]``: a query whose rows become a file, in the order of its column ``key``."""
+
+    name: Name
+    query: Text
+    key: Text
+    parameters: dict[str, ParameterType] = {}
+    chunk_rows: Annotated[int, Meta(ge=1, le=100_000)] = 10_000
+    format: Literal["csv", "jsonl"] = "csv"
+    expires: timedelta = timedelta(minutes=30)
+
+    def __post_init__(self) -> None:
+        from crontick.jobs.kinds.parameters import placeholders
+
+        if self.expires < timedelta(minutes=1):
+            raise ValueError("expires is a minute at least: a tick must come meanwhile")
+        if STARTED_AT in self.parameters:
+            raise ValueError(f"{STARTED_AT} is when the run began, in every report: name the parameter otherwise")
+        named = placeholders(self.query) - {STARTED_AT}
+        for name in sorted(named - self.parameters.keys()):
+            raise ValueError(f"query has :{name}, and parameters has no {name}")
+        for name in sorted(self.parameters.keys() - named):
+            raise ValueError(f"parameters has {name}, and query has no :{name}")

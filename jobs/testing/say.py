@@ -8,7 +8,7 @@ from typing import Any, Final, TypeVar
 import psycopg
 
 from crontick.jobs.on_connection import execute, is_async
-from crontick.jobs.reminders import outside_literals
+from crontick.jobs.placeholders import outside_literals
 from crontick.sql import Query, query
 from crontick.sql.wire import Statement, statement
 

@@ -46,6 +46,9 @@ insert into crontick.cancel_requests select -n, now(), 'ann' from generate_serie
 insert into crontick.deployments select n::text, '1', '{}', now(), now() from generate_series(1, 2000) as n;
 insert into crontick.kinds select 'k' || n, 'default', 0, 5, now() from generate_series(1, 2000) as n;
 insert into crontick.unsealed select 'other', n from generate_series(1, 20000) as n;
+insert into crontick.report_files (run, job, report, format, gzip, digest, parts, started_at, progressed_at)
+select -n, -n, 'r', 'csv', false, '', 1, now() - n * interval '1 minute', now() from generate_series(1, 20000) as n;
+insert into crontick.report_parts select -n, 0, 1, '' from generate_series(1, 20000) as n;
 insert into crontick.pauses select 'queue', 'q' || n, now(), 'ann', null, 'ann' from generate_series(1, 2000) as n;
 insert into crontick.webhook_endpoints
 select 'e' || n, 'https://x.example', 'whsec_', null, null, now(), now() from generate_series(1, 2000) as n;
@@ -60,6 +63,9 @@ LOOKED_AT = (
     "select * from crontick.audit where id = 7",
     "select * from crontick.webhook_endpoints where name = any(array['e7'])",
     "select * from crontick.list_unsealed(array['mail'], 20)",
+    "select * from crontick.report_runs where id = -7",
+    "select * from crontick.report_files order by started_at limit 20",
+    "select * from crontick.report_parts where run = -7",
 )
 SPARED = {
     "installation_pkey": "one row",

@@ -18,7 +18,11 @@ def test_their_numbers() -> None:
         kind.name: (kind.queue, kind.priority, kind.timeout_seconds, kind.needs_seconds, kind.max_attempts)
         for kind in shipped()
     }
-    assert told == {"send_email": ("mail", 10, 15, 8, 5), "deliver_webhook": ("default", 0, 8, 6, 8)}
+    assert told == {
+        "send_email": ("mail", 10, 15, 8, 5),
+        "deliver_webhook": ("default", 0, 8, 6, 8),
+        "generate_report": ("slow", -10, 20, 10, 3),
+    }
 
 
 def test_a_mails_attempts_are_after_1_5_and_30_minutes_and_2_hours() -> None:
