@@ -149,6 +149,7 @@ async def test_an_edited_payload_from_sql_is_sealed_by_the_next_tick(vault: Vaul
 
 
 async def test_a_replaced_payload_is_sealed_again(vault: Vault) -> None:
+    await vault.tick(login)
     job = await login.enqueue(vault.conn, PAYLOAD, unique_key="ada", run_at=3600)
     again = await enqueued_in_clear(
         vault, "login", ", unique_key => 'ada', on_conflict => 'replace', run_at => crontick.now() + interval '1h'"

@@ -163,6 +163,50 @@ async def test_a_stopped_rotation_is_begun_again_and_does_only_the_rest(vault: V
     assert (again.looked_at, again.sealed) == (25, 15)
 
 
+SEAL = """
+select crontick.seal_jobs(%s, jsonb_build_array(jsonb_build_object(
+    'id', j.id, 'kind', j.kind, 'sealed', '{"token": "sealed"}'::jsonb,
+    'digest', encode(sha256(convert_to(j.payload::text || %s, 'UTF8')), 'hex')
+))::json) from crontick.unfinished_jobs as j where j.id = %s
+"""
+
+
+async def test_what_runs_is_sealed_by_its_own_tick_alone(vault: Vault) -> None:
+    began, go_on = asyncio.Event(), asyncio.Event()
+
+    @kind("login")
+    async def waiting(payload: dict[str, Any]) -> None:
+        began.set()
+        await go_on.wait()
+
+    await vault.tick(waiting)
+    job = await vault.one(IN_CLEAR, SECRET)
+    one_tick = asyncio.create_task(vault.tick(waiting))
+    await began.wait()
+    other, own = await vault.one("select array_agg(opening order by id) from crontick.ticks")
+    assert await vault.one(SEAL, None, "", job) == []
+    assert await vault.one(SEAL, other, "", job) == []
+    assert await vault.one(SEAL, own, "", job) == [job]
+    go_on.set()
+    assert (await one_tick).succeeded == 1
+    assert await vault.payload(job) == {"token": "sealed"}
+
+
+async def test_a_payload_that_was_changed_meanwhile_is_left(vault: Vault) -> None:
+    job = await vault.one(NOT_DUE, SECRET)
+    assert await vault.one(SEAL, None, "as it was", job) == []
+    assert await vault.payload(job) == {"token": SECRET}
+
+
+async def test_a_tick_that_its_opening_closed_is_open_again_to_seal(vault: Vault) -> None:
+    job = await vault.one(NOT_DUE, SECRET)
+    await vault.tick(kind("other")(login.function))
+    opening = await vault.one("select opening from crontick.ticks where ended_at is not null order by id desc limit 1")
+    await vault.one(SEAL, opening, "", job)
+    assert await vault.one("select ended_at is null from crontick.ticks where opening = %s", opening)
+    assert await vault.one("select taken_until > crontick.now() from crontick.tick_slots where opening = %s", opening)
+
+
 async def test_notes_of_rows_that_retention_took_go_with_the_next_seal(vault: Vault) -> None:
     await vault.tick(login)
     gone = await vault.one(NOT_DUE, SECRET)
