@@ -1,6 +1,7 @@
 """The network under the HTTP door: only a checked address is ever connected to."""
 
 import asyncio
+import os
 import re
 import ssl
 from collections.abc import Iterable
@@ -119,5 +120,14 @@ def _literal(host: str) -> bool:
 
 @cache
 def certificates() -> ssl.SSLContext:
-    """The one TLS context of the process; making one takes 20 ms."""
-    return httpx.create_ssl_context(trust_env=False)
+    """The one TLS context of the process; making one takes 20 ms.
+
+    ``SSL_CERT_FILE`` names authorities of one's own, which are trusted beside the public ones.
+    """
+    context = httpx.create_ssl_context(trust_env=False)
+    if own := os.environ.get("SSL_CERT_FILE"):
+        try:
+            context.load_verify_locations(own)
+        except OSError:
+            raise RuntimeError(f"SSL_CERT_FILE names {own}, where no certificates can be read") from None
+    return context
