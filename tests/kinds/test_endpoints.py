@@ -2,8 +2,10 @@
 
 import base64
 import os
+import re
 from collections.abc import Callable, Iterator
 from datetime import timedelta
+from pathlib import Path
 from typing import Any
 
 import msgspec
@@ -317,3 +319,21 @@ async def test_opening_an_endpoint_walks_over_no_other_ones_jobs(deployed: Deplo
     explain = "explain (analyze, buffers, format json) select crontick.free_endpoints()"
     top = (await one(deployed, explain))[0]["Plan"]
     assert top["Shared Hit Blocks"] + top["Shared Read Blocks"] < 200
+
+
+ROOT = Path(__file__).parents[2]
+
+
+async def test_the_readmes_example_runs(deployed: Deployed) -> None:
+    [example] = re.findall(r"```sql\n([^`]*set_endpoint[^`]*)```", (ROOT / "README.md").read_text())
+    await deployed.conn.execute(example.encode())
+    waiting = "select payload -> 'body' ->> 'type' from crontick.jobs where kind = 'deliver_webhook'"
+    assert await one(deployed, waiting) == "user.created"
+    assert await one(deployed, "select url from crontick.endpoints where name = 'crm'") == "https://crm.example/hooks"
+
+
+async def test_the_examples_of_the_longer_page_run(deployed: Deployed) -> None:
+    section = (ROOT / "docs" / "kinds.md").read_text().partition("## Webhooks")[2]
+    for example in re.findall(r"```sql\n([^`]*)```", section):
+        await deployed.conn.execute(example.encode())
+    assert await one(deployed, "select count(*) from crontick.endpoints") == 0
