@@ -63,7 +63,7 @@ def _mail(base: Mapping[str, str], folder: Folder, sink_url: str) -> dict[str, s
 
 def _by_smtp(text: str, email: dict[str, Any], folder: Folder, sink_url: str) -> dict[str, str]:
     """The configuration with mail by SMTP in place of a provider's API, whose key the app does not get to know."""
-    said = {"url_env": "SMTP_URL", **{name: email[name] for name in _KEPT if name in email}}
+    said: dict[str, Any] = {"url_env": "SMTP_URL", **{name: email[name] for name in _KEPT if name in email}}
     lines = "\n".join(f"{name} = {json.dumps(value, ensure_ascii=False)}" for name, value in said.items())
     completed = folder.path / "crontick.toml"
     completed.write_text(_EMAIL_TABLE.sub(lambda _: f"[email]\n{lines}\n\n", text, count=1), "utf-8")
