@@ -12,12 +12,13 @@ from crontick.jobs import toml_lines
 from crontick.jobs.config_error import ConfigError
 from crontick.jobs.fit import Fault, fit, suggestion
 from crontick.jobs.kinds.settings import EmailSettings, HttpSettings, ReportSettings, WebhookEndpoint
+from crontick.jobs.kinds.sql_job import SqlJob
 from crontick.jobs.request import NAME_PATTERN
 from crontick.jobs.sections import Config, KindSettings, ReminderSettings, Retention
 
 __all__ = ["Config", "ConfigError", "load_config", "read_config"]
 
-LATER: Final = frozenset({"schedule", "sql_job", "queues", "limits", "alerts", "heartbeat", "wake", "fan_out", "api"})
+LATER: Final = frozenset({"schedule", "queues", "limits", "alerts", "heartbeat", "wake", "fan_out", "api"})
 
 
 def load_config(path: Path | None, *, kinds: Collection[str] | None = None) -> Config:
@@ -47,6 +48,7 @@ def read_config(text: str, *, name: str = "crontick.toml", kinds: Collection[str
     _check_names("reminder", given, faults)
     _check_names("webhook_endpoint", given, faults)
     _check_names("report", given, faults)
+    _check_names("sql_job", given, faults)
     if faults:
         lines = toml_lines.lines(text)
         placed = sorted((toml_lines.line_of(fault.path, lines), fault) for fault in faults)
@@ -60,6 +62,7 @@ _STRUCTS: Final[dict[str, type[msgspec.Struct]]] = {
     "http": HttpSettings,
     "reminder": ReminderSettings,
     "report": ReportSettings,
+    "sql_job": SqlJob,
     "retention": Retention,
 }
 
@@ -75,7 +78,7 @@ def _section(section: str, given: Any, faults: list[Fault]) -> Any:
         if not isinstance(given, bool):
             faults.append(Fault((section,), "must be true or false"))
         return given
-    elif section in ("webhook_endpoint", "reminder", "report"):
+    elif section in ("webhook_endpoint", "reminder", "report", "sql_job"):
         if not isinstance(given, list) or not all(isinstance(table, dict) for table in given):
             faults.append(Fault((section,), f"must be an array of tables: write [[{section}]]"))
             return ()

@@ -8,6 +8,7 @@ from msgspec import Meta
 
 from crontick.jobs.fit import Seconds
 from crontick.jobs.kinds.settings import EmailSettings, HttpSettings, ReportSettings, WebhookEndpoint
+from crontick.jobs.kinds.sql_job import SqlJob
 from crontick.jobs.operator_url import check_url
 from crontick.jobs.request import Name
 
@@ -83,6 +84,7 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     http: HttpSettings = msgspec.field(default_factory=HttpSettings)
     reminder: tuple[ReminderSettings, ...] = ()
     report: tuple[ReportSettings, ...] = ()
+    sql_job: tuple[SqlJob, ...] = ()
     kinds: dict[str, KindSettings] = msgspec.field(default_factory=dict)
     retention: Retention = msgspec.field(default_factory=Retention)
     strict_kinds: bool = False

@@ -17,6 +17,7 @@ from crontick.jobs.config_error import ConfigError
 from crontick.jobs.deployment import Deployment, DeploymentError, load_deployment
 from crontick.jobs.fit import suggestion
 from crontick.jobs.kinds.signature import SecretError, signing_key
+from crontick.jobs.prepared import unprepared
 from crontick.jobs.ready import check_ready
 from crontick.jobs.sealing import INSTALL, KEYS, MAKE_ONE
 from crontick.jobs.secrets import read_secret, tokens
@@ -70,6 +71,8 @@ def _findings(environ: Mapping[str, str], *, offline: bool) -> Iterator[Finding]
                 asyncio.run(check_ready(deployment))
         except Unavailable as unavailable:
             yield Finding(wrong=True, sentence=unavailable.reason)
+        else:
+            yield from _statements(settings.database_url, deployment)
 
 
 def _strangers(environ: Mapping[str, str]) -> Iterator[str]:
@@ -138,6 +141,20 @@ def _secret_fields(deployment: Deployment) -> Iterator[Finding]:
             )
     elif find_spec("cryptography") is None:
         yield Finding(wrong=True, sentence=f"{KEYS} is set, and cryptography is not here: {INSTALL}")
+
+
+def _statements(url: str, deployment: Deployment) -> Iterator[Finding]:
+    """Each ``[[sql_job]]`` as the database reads it, and whether its time fits into an attempt."""
+    jobs, cut = deployment.config.sql_job, deployment.kinds["run_sql"].timeout_seconds
+    for job in jobs:
+        if job.timeout is not None and job.timeout.total_seconds() > cut:
+            yield Finding(
+                wrong=True,
+                sentence=f"sql_job {job.name} may take {job.timeout.total_seconds():g} s, and run_sql is cut after"
+                f" {cut:g} s: raise timeout in [kinds.run_sql]",
+            )
+    if jobs:
+        yield from (Finding(wrong=True, sentence=sentence) for sentence in unprepared(url, jobs))
 
 
 def _kinds(deployment: Deployment) -> Iterator[Finding]:

@@ -1,5 +1,6 @@
 """Typed parameters of a statement in ``crontick.toml``: ``:name`` in its text, values beside the text."""
 
+import json
 import re
 from collections.abc import Mapping
 from datetime import date, datetime
@@ -21,7 +22,9 @@ _IN_JSON: Final[dict[str, Any]] = {
     "boolean": bool,
     "date": date,
     "timestamp": Annotated[datetime, Meta(tz=True)],
+    "interval": str,
     "uuid": UUID,
+    "json": Any,
 }
 _IN_SQL: Final = {
     "text": "text",
@@ -30,7 +33,9 @@ _IN_SQL: Final = {
     "boolean": "boolean",
     "date": "date",
     "timestamp": "timestamptz",
+    "interval": "interval",
     "uuid": "uuid",
+    "json": "jsonb",
 }
 # Not the second colon of a cast, and not the bound of a slice.
 _PLACEHOLDER: Final = re.compile(r"(?<![:\w\[]):([A-Za-z_]\w*)")
@@ -87,4 +92,4 @@ def _text(name: str, type_: ParameterType, value: Any) -> str | None:
         raise ParameterError(
             f"parameter {name} is not of type {type_}: {str(error)[:1].lower()}{str(error)[1:]}"
         ) from None
-    return str(value).lower() if isinstance(value, bool) else str(value)
+    return json.dumps(value) if type_ in ("json", "boolean") else str(value)

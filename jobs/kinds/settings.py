@@ -91,7 +91,7 @@ class HttpSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_o
         return any(said.lower().rstrip(".") in (name, f"{name}:{port}") for said in self.allow)
 
 
-ParameterType = Literal["text", "integer", "number", "boolean", "date", "timestamp", "uuid"]
+ParameterType = Literal["text", "integer", "number", "boolean", "date", "timestamp", "interval", "uuid", "json"]
 STARTED_AT: Final = "started_at"
 """The parameter that every report has: when its run began, the same in all its parts."""
 

@@ -11,22 +11,12 @@ import psycopg
 import pytest
 
 from tests.kinds.conftest import Deployed
+from tests.kinds.ticking import ticking
 from tests.worlds.http_receiver import Answer, HttpReceiver, Request
-from tests.worlds.process import Child, Processes
+from tests.worlds.process import Processes
 from tests.worlds.waiting import async_until
 
 SECRET = "whsec_" + "A" * 43 + "="
-TICK = """
-import asyncio, sys
-from pathlib import Path
-from crontick.jobs.deployment import load_deployment
-from crontick.jobs.process import run_tick
-from crontick.jobs.request import TickRequest
-from crontick.jobs.settings import Settings
-
-settings = Settings(database_url=sys.argv[1], environment="test", config_path=Path(sys.argv[2]))
-asyncio.run(run_tick(load_deployment(settings), TickRequest()))
-"""
 
 
 class App:
@@ -182,17 +172,12 @@ async def test_an_app_that_dies_in_the_middle_has_done_nothing(deployed: Deploye
     assert await state(deployed, job) == DONE
 
 
-def ticking(deployed: Deployed, app: App, processes: Processes, tmp_path: Path) -> Child:
-    """A tick in a process of its own."""
-    return processes.start(TICK, app.url, str(tmp_path / "crontick.toml"))
-
-
 async def test_a_tick_that_is_killed_before_the_app_has_done_it_posts_again(
     deployed: Deployed, app: App, processes: Processes, tmp_path: Path
 ) -> None:
     app.receiver.answers.append(Answer(hang=True))
     job = await enqueue(deployed)
-    child = ticking(deployed, app, processes, tmp_path)
+    child = ticking(processes, deployed, tmp_path)
     await async_until(lambda: bool(app.receiver.requests))
     child.kill()
     assert (await state(deployed, job))[0] == "running"
@@ -208,7 +193,7 @@ async def test_a_tick_that_is_killed_after_the_app_has_done_it_leaves_a_success(
 ) -> None:
     app.answer = Answer(hang=True)
     job = await enqueue(deployed)
-    child = ticking(deployed, app, processes, tmp_path)
+    child = ticking(processes, deployed, tmp_path)
     await async_until(lambda: _done(deployed, job))
     child.kill()
     await deployed.conn.execute("update crontick.test_clock set ahead = ahead + interval '1 hour'")

@@ -22,6 +22,7 @@ def test_their_numbers() -> None:
         "send_email": ("mail", 10, 15, 8, 5),
         "deliver_webhook": ("default", 0, 8, 6, 8),
         "generate_report": ("slow", -10, 20, 10, 3),
+        "run_sql": ("slow", -10, 20, 10, 3),
     }
 
 

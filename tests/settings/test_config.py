@@ -145,6 +145,32 @@ def test_a_reminder_that_cannot_work_is_told(text: str, said: str) -> None:
     assert any(said in sentence for sentence in faults(text)), faults(text)
 
 
+SQL_JOB = """
+[[sql_job]]
+name = "purge"
+statement = "delete from carts where at < :at::date"
+parameters = { at = "date" }
+"""
+
+
+@pytest.mark.parametrize(
+    ("text", "said"),
+    [
+        (SQL_JOB + SQL_JOB, "crontick.toml:8: sql_job.name: purge was there before"),
+        (SQL_JOB.replace("{ at", "{ to"), "statement has :at, and parameters has no at"),
+        (SQL_JOB.replace("{ at", '{ to = "date", at'), "parameters has to, and statement has no :to"),
+        (SQL_JOB.replace('"date"', '"money"'), "crontick.toml:5: sql_job.parameters"),
+        (SQL_JOB.replace("delete from", "VACUUM"), "runs in a transaction"),
+        (SQL_JOB.replace("delete from", "\\n commit;"), "runs in a transaction"),
+        (SQL_JOB + "timeout = 0", "timeout must be longer than nothing"),
+        (SQL_JOB + "cron = '* * * * *'", "crontick.toml:6: sql_job.cron: there is no cron"),
+        (SQL_JOB.replace('name = "purge"\n', ""), "missing required field `name`"),
+    ],
+)
+def test_an_sql_job_that_cannot_work_is_told(text: str, said: str) -> None:
+    assert any(said in sentence for sentence in faults(text)), faults(text)
+
+
 def test_a_kind_that_this_deployment_lacks_is_told_where_it_is_named() -> None:
     text = REMINDER + "[kinds.resize_imgae]\npriority = 1\n"
     assert faults(text, kinds={"resize_image"}) == (
