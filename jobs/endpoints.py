@@ -1,6 +1,5 @@
 """The endpoints that functions ask for by name, each read once a tick: a changed one holds from the next tick on."""
 
-import hashlib
 from collections.abc import Callable, Iterator
 from typing import TYPE_CHECKING, Any
 
@@ -19,9 +18,6 @@ if TYPE_CHECKING:
     from crontick.jobs.sealing import Keyring
 
 __all__ = ["Endpoint", "Endpoints", "configured"]
-
-SEALED_AS = "webhook_endpoint"
-"""With the endpoint's name, what its sealed secrets are bound to: a row cannot be given another's."""
 
 
 class Endpoint(msgspec.Struct, frozen=True):
@@ -93,6 +89,7 @@ class _Row(msgspec.Struct, frozen=True):
     old_secret: str | None
 
     def opened(self, keyring: "Keyring | None") -> Iterator[str]:
+        from crontick.jobs.endpoint_secrets import SEALED_AS
         from crontick.jobs.sealing import KeyMissing, key_of
 
         for text in filter(None, (self.secret, self.old_secret)):
@@ -104,17 +101,11 @@ class _Row(msgspec.Struct, frozen=True):
             else:
                 yield keyring.open(text, SEALED_AS, self.name)
 
-    def to_seal(self, keyring: "Keyring") -> Iterator[dict[str, Any]]:
-        """What lies in clear, or under a key that is not the first any more."""
-        from crontick.jobs.sealing import SealingError, key_of
+    def to_seal(self, keyring: "Keyring") -> list[dict[str, Any]]:
+        from crontick.jobs.endpoint_secrets import resealed
+        from crontick.jobs.sealing import SealingError
 
-        for text in filter(None, (self.secret, self.old_secret)):
-            key = key_of(text)
-            if key == keyring.first:
-                continue
-            try:
-                clear = text if key is None else keyring.open(text, SEALED_AS, self.name)
-            except SealingError:
-                continue  # told where it is asked for
-            digest = hashlib.sha256(text.encode()).hexdigest()
-            yield {"name": self.name, "digest": digest, "sealed": keyring.seal(clear, SEALED_AS, self.name)}
+        try:
+            return resealed(self.name, (self.secret, self.old_secret), keyring)
+        except SealingError:
+            return []  # told where the endpoint is asked for

@@ -9,6 +9,7 @@ import typer
 from crontick.handler.cli.database import connected
 from crontick.handler.cli.options import Json
 from crontick.handler.cli.screen import complain, say, say_json
+from crontick.jobs.endpoint_secrets import EndpointRotation, rotate_endpoints
 from crontick.jobs.rotate import Rotation, rotate
 from crontick.jobs.sealing import KEYS, MAKE_ONE, SealingError, keyring_of
 
@@ -26,6 +27,7 @@ def rotate_keys(json: Json = False) -> None:
             if time.monotonic() - told_at >= TOLD_EVERY_SECONDS:
                 told_at = time.monotonic()
                 complain(f"{rotation.looked_at} jobs with secret fields looked at, {rotation.sealed} sealed afresh")
+        endpoints = rotate_endpoints(conn, keyring)
     if json:
         say_json(
             {
@@ -36,12 +38,20 @@ def rotate_keys(json: Json = False) -> None:
                 "held": rotation.held,
                 "missing_keys": dict(rotation.missing),
                 "broken": rotation.broken,
+                "endpoints": {
+                    "sealed": endpoints.sealed,
+                    "held": endpoints.held,
+                    "missing_keys": dict(endpoints.missing),
+                    "broken": endpoints.broken,
+                },
             }
         )
     else:
-        for sentence in _sentences(rotation, keyring.first):
+        for sentence in [*_sentences(rotation, keyring.first), *_of_endpoints(endpoints)]:
             say(sentence)
-    if rotation.left:
+        if not (rotation.left or endpoints.left):
+            say("nothing is left: keys after the first can be removed")
+    if rotation.left or endpoints.left:
         raise typer.Exit(1)
 
 
@@ -57,4 +67,18 @@ def _sentences(rotation: Rotation, first: str) -> list[str]:
     if rotation.broken:
         named = ", ".join(map(str, rotation.broken[:10]))
         sentences.append(f"! {len(rotation.broken)} do not open, changed or sealed as something else: {named}")
-    return sentences if rotation.left else [*sentences, "nothing is left: keys after the first can be removed"]
+    return sentences
+
+
+def _of_endpoints(rotation: EndpointRotation) -> list[str]:
+    sentences = []
+    if rotation.sealed:
+        sentences.append(f"{rotation.sealed} webhook endpoints sealed afresh")
+    if rotation.held:
+        sentences.append(f"! {rotation.held} endpoints were held by somebody, and skipped: run this again")
+    for key, count in sorted(rotation.missing.items()):
+        sentences.append(f"! {count} endpoints are sealed with the key {key}, which is not in {KEYS}: add it")
+    if rotation.broken:
+        named = ", ".join(rotation.broken[:10])
+        sentences.append(f"! secrets that do not open: {named}: give each another with crontick.set_endpoint")
+    return sentences

@@ -1,4 +1,4 @@
-"""Webhooks by hand: a secret, a signature, whether a delivery is to be believed, whether a URL may be asked."""
+"""Webhooks by hand: endpoints, secrets, signatures, and whether a URL may be asked."""
 
 import asyncio
 import os
@@ -10,14 +10,16 @@ from typing import Annotated, Final
 
 import typer
 
-from crontick.handler.cli.options import Json, moment
-from crontick.handler.cli.screen import say, say_json
+from crontick.handler.cli.database import ask, connected
+from crontick.handler.cli.options import Count, Json, moment
+from crontick.handler.cli.screen import say, say_json, table
 from crontick.jobs.config import load_config
 from crontick.jobs.kinds.signature import SecretError, fault, new_secret, signature, signing_key
 from crontick.jobs.secrets import read_secret, tokens
 from crontick.jobs.settings import Settings
 
-app: Final = typer.Typer(help="Secrets, signatures and targets of webhooks.", no_args_is_help=True)
+app: Final = typer.Typer(help="Endpoints, secrets, signatures and targets of webhooks.", no_args_is_help=True)
+COLUMNS: Final = ("name", "url", "sealed", "paused_at", "paused_because", "held", "updated_at")
 _ID: Final = re.compile(r"[!-\-/-~]{1,256}")
 """Printable, and without a dot: in ``id.timestamp.body`` it could be read in two ways."""
 
@@ -33,6 +35,14 @@ At = Annotated[
 Resolved = Annotated[
     list[str] | None, typer.Option("--resolve", metavar="NAME=ADDRESS", help="Take this for the name's address.")
 ]
+
+
+@app.command("list")
+def list_(limit: Count = 50, json: Json = False) -> None:
+    """List the endpoints that the database has, which of them are paused or disabled, and how many jobs they hold."""
+    with connected() as conn:
+        rows = ask(conn, "list_endpoints", {"at_most": limit})
+    table(rows, COLUMNS, as_json=json, nothing="no endpoint was set: crontick.set_endpoint(name, url)")
 
 
 @app.command()
@@ -78,7 +88,7 @@ def verify(
 @app.command()
 def check_url(url: Annotated[str, typer.Argument(metavar="URL")], resolve: Resolved = None, json: Json = False) -> None:
     """Say whether a webhook to the URL would go out, and where to; nothing is sent. Exit 1 when it would not."""
-    from crontick.jobs.kinds.targets import judge
+    from crontick.jobs.kinds.verdict import judge
 
     http = load_config(Settings.from_environ(os.environ).config_path).http
     verdict = asyncio.run(judge(url, http, _names(resolve or [])))

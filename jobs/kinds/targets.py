@@ -1,24 +1,11 @@
-"""Where webhooks may go: over https, and through the outbound filter (P35)."""
+"""What a webhook's URL has to be before the outbound filter looks at it: https (P35)."""
 
-from collections.abc import Mapping, Sequence
-from ipaddress import ip_address
-from typing import Any
 from urllib.parse import urlsplit
-
-import msgspec
 
 from crontick.jobs.kinds.settings import HttpSettings
 from crontick.jobs.signals import Permanent
 
-__all__ = ["Verdict", "check_scheme", "judge"]
-
-
-class Verdict(msgspec.Struct, frozen=True):
-    """Whether a webhook would go out, and where to; ``reason`` says why not."""
-
-    allowed: bool
-    addresses: list[str]
-    reason: str | None = None
+__all__ = ["check_scheme"]
 
 
 def check_scheme(url: str, http: HttpSettings) -> None:
@@ -32,40 +19,3 @@ def check_scheme(url: str, http: HttpSettings) -> None:
         named = False
     if not named:
         raise Permanent("the URL is refused: a webhook goes over https, and http only to hosts in [http] allow")
-
-
-async def judge(url: str, http: HttpSettings, names: Mapping[str, Sequence[str]]) -> Verdict:
-    """What an attempt would come to, by the very door that it goes through; ``names`` answers before the resolver.
-
-    Nothing is connected to.
-    """
-    import httpcore
-
-    from crontick.jobs.outbound import NotConnected, client, send
-    from crontick.jobs.resolve import resolve
-
-    tried: list[str] = []
-
-    class Unconnected(httpcore.AsyncNetworkBackend):
-        async def connect_tcp(self, host: str, port: int, *_: Any, **__: Any) -> httpcore.AsyncNetworkStream:
-            tried.append(_shown(host, port))
-            raise httpcore.ConnectError("nothing is connected to")
-
-    async def answer(host: str, port: int) -> Sequence[str]:
-        known = names.get(host.lower())
-        return known if known is not None else await resolve(host, port)
-
-    async with client(http, resolver=answer, network=Unconnected()) as door:
-        try:
-            check_scheme(url, http)
-            await send(door, url, content=b"", headers={}, seconds=10)
-        except Permanent as refused:
-            return Verdict(allowed=False, addresses=[], reason=str(refused))
-        except NotConnected as error:
-            if not tried:
-                return Verdict(allowed=False, addresses=[], reason=str(error))
-    return Verdict(allowed=True, addresses=tried)
-
-
-def _shown(address: str, port: int) -> str:
-    return f"[{address}]:{port}" if ip_address(address).version == 6 else f"{address}:{port}"

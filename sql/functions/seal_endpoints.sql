@@ -1,12 +1,12 @@
 -- Secrets of endpoints in clear are replaced by the same ones sealed: [{"name", "digest", "sealed"}], each only where it still has
--- that digest (SHA-256, in hex). What somebody holds is skipped (P2), and sealed by the next tick that reads it.
-create function crontick.seal_endpoints(p_sealed json) returns int
+-- that digest (SHA-256, in hex). What somebody holds is skipped (P2), and sealed by the next tick that reads it. Returns the names
+-- that were not held.
+create function crontick.seal_endpoints(p_sealed json) returns text[]
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 declare
     v_mine text [];
-    v_done int;
 begin
     v_mine := array(
         select e.name
@@ -34,7 +34,6 @@ begin
             e.old_secret
         )
     where e.name = any(v_mine);
-    get diagnostics v_done = row_count;
-    return v_done;
+    return v_mine;
 end
 $$;

@@ -1,9 +1,12 @@
 """Webhooks by hand: signing, verifying, and asking the filter, without a database and without sending anything."""
 
+import base64
 import io
 import sys
 from pathlib import Path
+from typing import Any
 
+import psycopg
 import pytest
 
 from crontick.jobs.kinds.signature import new_secret, signing_key
@@ -122,3 +125,39 @@ def test_check_shows_what_is_allowed_and_which_secret_cannot_sign(
     assert "! a secret in HOOK has 0 bytes, a signing secret has 24 to 64" in answer.out
     monkeypatch.setenv("HOOK", SECRET)
     assert cli("check").status == 0
+
+
+def test_endpoints_are_listed_with_what_they_hold_and_without_their_secrets(
+    cli: Command, sync_conn: psycopg.Connection[Any]
+) -> None:
+    row = sync_conn.execute("select crontick.set_endpoint('crm', 'https://crm.example/hook')").fetchone()
+    sync_conn.execute("select crontick.pause('endpoint', 'crm', 'ann', 'deploy')")
+    cli("enqueue", "deliver_webhook", '{"endpoint": "crm", "body": {}}')
+    cli("tick")
+    answer = cli("webhook", "list", "--json")
+    [listed] = answer.json
+    assert (listed["name"], listed["held"], listed["paused_because"], listed["sealed"]) == ("crm", 1, "deploy", False)
+    assert row is not None
+    assert row[0] not in answer.out
+    assert "paused: endpoint crm since" in cli("status").out
+
+
+def test_rotation_of_keys_takes_the_endpoints_along(
+    cli: Command, sync_conn: psycopg.Connection[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    sync_conn.execute("select crontick.set_endpoint('crm', 'https://crm.example/hook')")
+    sync_conn.execute("select crontick.set_endpoint('crm', secret => 'new')")
+    keys = {name: f"{name}:{base64.b64encode(name.encode() * 16).decode()}" for name in ("k1", "k2")}
+    lying = "select secret || ' ' || old_secret from crontick.webhook_endpoints"
+    for given, first in ((keys["k1"], "k1"), (f"{keys['k2']},{keys['k1']}", "k2")):
+        monkeypatch.setenv("CRONTICK_ENCRYPTION_KEYS", given)
+        answer = cli("rotate-keys", "--json")
+        assert (answer.status, answer.json["endpoints"]["sealed"]) == (0, 1)
+        row = sync_conn.execute(lying.encode()).fetchone()
+        assert row is not None
+        assert [text.partition(":")[0] for text in row[0].split(" ")] == [first, first]
+    monkeypatch.setenv("CRONTICK_ENCRYPTION_KEYS", keys["k1"])
+    answer = cli("rotate-keys")
+    assert answer.status == 1
+    assert "! 1 endpoints are sealed with the key k2" in answer.out
+    assert "can be removed" not in answer.out

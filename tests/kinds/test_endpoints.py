@@ -1,9 +1,11 @@
 """Endpoints by name: set from SQL, rotated, sealed, disabled by a 410 and opened again."""
 
+import asyncio
 import base64
 import os
 import re
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -16,7 +18,9 @@ from standardwebhooks import Webhook, WebhookVerificationError
 from crontick.jobs.kinds.deliver_webhook import DeliverWebhook, deliver_webhook
 from crontick.jobs.sealing import read_keyring
 from tests.kinds.conftest import Deployed
+from tests.kinds.receiver import receiver, status
 from tests.worlds.http_receiver import Answer, HttpReceiver, http_receiver
+from tests.worlds.proxy import Proxy
 
 Deploy = Callable[[str], Deployed]
 ALLOW = '[http]\nallow = ["127.0.0.1"]\n'
@@ -295,6 +299,37 @@ async def test_held_jobs_come_back_a_bounded_number_at_a_time(deployed: Deployed
     assert freed == [2, 2, 1, 0]
     await deployed.tick()
     assert [(await deployed.job(job))["status"] for job in jobs] == ["succeeded"] * 5
+
+
+async def test_a_held_head_of_a_group_keeps_its_followers_in_order(deployed: Deployed, crm: HttpReceiver) -> None:
+    await set_endpoint(deployed, "crm", crm.url)
+    await deployed.conn.execute("select crontick.pause('endpoint', 'crm', 'ann')")
+    payloads = [DeliverWebhook(endpoint="crm", body=nth) for nth in range(3)]
+    jobs = await deliver_webhook.enqueue_many(deployed.conn, payloads, group_key="user:7")
+    await deployed.tick()
+    assert [(await deployed.job(job))["held_by"] for job in jobs] == ["endpoint:crm", "group", "group"]
+    await deployed.conn.execute("select crontick.resume('endpoint', 'crm', 'ann')")
+    await deployed.tick()
+    assert [request.body for request in crm.requests] == [b"0", b"1", b"2"]
+
+
+async def test_a_410_whose_settle_was_answered_to_nobody_disables_once(deployed: Deployed, proxy: Proxy) -> None:
+    await deployed.tick()  # makes the kinds known
+    settings = replace(deployed.deployment.settings, database_url=proxy.url)
+    deployed.deployment = msgspec.structs.replace(deployed.deployment, settings=settings)
+
+    async def gone(writer: asyncio.StreamWriter) -> None:
+        proxy.lose_next_answer = True
+        writer.write(status(410))
+
+    async with receiver() as made:
+        made.answers = [gone]
+        await set_endpoint(deployed, "crm", f"http://127.0.0.1:{made.port}/")
+        [job] = await deliver(deployed)
+        summary = await deployed.tick()
+    assert (summary.dead, summary.lost) == (1, 0)
+    assert (await deployed.job(job))["status"] == "dead"
+    assert await one(deployed, "select count(*) from crontick.audit where action = 'disable'") == 1
 
 
 CROWD = """

@@ -1,0 +1,10 @@
+-- Receivers of webhooks by name, without their secrets, and how many of their jobs are held.
+select
+    e.name, e.url, e.sealed, e.paused_at, e.paused_because, e.updated_at,
+    (
+        select count(*) from crontick.unfinished_jobs as j
+        where j.held_by = 'endpoint:' || e.name and j.held_by <> 'group'
+    ) as held
+from crontick.endpoints as e
+order by e.name
+limit %(at_most)s
