@@ -13,7 +13,7 @@ def is_ours(scope: Mapping[str, Any]) -> bool:
     if scope["type"] != "http":
         return False
     path = _below(scope["path"], scope.get("root_path", ""))
-    if path in TICK_PATHS:
+    if path.rstrip("/") in TICK_PATHS:  # with a slash nothing is there, and we say so
         return True
     # Read at each call: when the app was wrapped, a settings file of its own was perhaps not yet read.
     prefix = os.environ.get("CRONTICK_PREFIX", "").strip() or WRAPPED_PREFIX

@@ -34,6 +34,7 @@ class Batch(msgspec.Struct):
     next_due_at: datetime | None = None
     oldest_due_seconds: float = 0.0
     cancels: Sequence[int] = ()
+    unknown_kinds: Sequence[str] = ()
     lost: frozenset[int] = frozenset()
     completed: frozenset[int] = frozenset()
     cancelled: frozenset[int] = frozenset()

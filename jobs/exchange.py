@@ -263,12 +263,19 @@ class Exchanges:
             self.suspects += sum(job.suspect for job in jobs)
             if self._unsealed:
                 self._unsealed.claimed(jobs)
-        closed, more, self._parked, stop_reason, cancels, next_due_at, oldest = rows[-1][0]
+        closed, more, self._parked, stop_reason, cancels, next_due_at, oldest, unknown = rows[-1][0]
         more_items, next_item_at = self._coming.more, self._coming.next_at
         if closed and next_item_at is not None:
             next_due_at = min(next_due_at or next_item_at, next_item_at)
         return Batch(
-            jobs, closed, more or (closed and more_items), stop_reason or "empty", next_due_at, oldest or 0.0, cancels
+            jobs,
+            closed,
+            more or (closed and more_items),
+            stop_reason or "empty",
+            next_due_at,
+            oldest or 0.0,
+            cancels,
+            unknown_kinds=unknown or (),
         )
 
     def _stop_reason(self) -> StopReason | None:

@@ -130,7 +130,17 @@ class Runner:
                 )
             case Retry():
                 return self._failed(ctx, error, retry_seconds=error.after_seconds, status_code=error.status_code)
+        self._tell(ctx, error)
         return self._failed(ctx, error)
+
+    def _tell(self, ctx: Context, error: BaseException) -> None:
+        """The job keeps the error's text; where in the code it arose is for those who read the log."""
+        fields = {"job": ctx.job.id, "kind": ctx.kind.name, "attempt": ctx.job.attempt}
+        _LOG.warning(
+            "%s %s raised in attempt %s: %s\n%s",
+            *(ctx.kind.name, ctx.job.id, ctx.job.attempt, self._text(ctx, error), self._redact(texts.frames(error))),
+            extra={"fields": fields},
+        )
 
     def _failed(
         self,

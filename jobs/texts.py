@@ -2,11 +2,12 @@
 
 import hashlib
 import re
+import traceback
 from asyncio import CancelledError
 from collections.abc import Callable
 from typing import Final
 
-__all__ = ["describe", "fingerprint", "storable"]
+__all__ = ["describe", "fingerprint", "frames", "storable"]
 
 # Patterns are texts, compiled when an error is first described: a cold tick without errors does not pay for them.
 _UNSTORABLE: Final = "[\x00\ud800-\udfff]"
@@ -49,6 +50,7 @@ _DSN_WORDS: Final = (
 )  # fmt: skip
 """Of libpq's complaints about a DSN, which quote the part that it could not read."""
 _ROW: Final = r"\n(?:DETAIL|CONTEXT|HINT): |\n\[(?:SQL|parameters): "
+_ENGINE: Final = r"(?:crontick\.(?!jobs\.kinds\.)|contextlib|asyncio|asgiref)"
 _CAUSES: Final = 3
 _UNREADABLE: Final = "(its text cannot be read)"
 _WHATEVER: Final = (Exception, SystemExit, CancelledError, GeneratorExit)
@@ -77,6 +79,14 @@ def describe(error: BaseException) -> str:
         return "; because of ".join(_chain(error))
     except _WHATEVER:
         return _UNREADABLE
+
+
+def frames(error: BaseException) -> str:
+    """Where it was raised, as a traceback tells it, from the first frame on that is not of the engine's."""
+    trace = error.__traceback__
+    while trace is not None and re.match(_ENGINE, str(trace.tb_frame.f_globals.get("__name__"))):
+        trace = trace.tb_next
+    return "".join(traceback.format_tb(trace)).rstrip()
 
 
 def fingerprint(error: BaseException) -> str:

@@ -11,6 +11,7 @@ import typer
 
 from crontick.handler.cli.database import naming
 from crontick.handler.cli.options import Json
+from crontick.handler.cli.reminders import previewed
 from crontick.handler.cli.screen import say, say_json
 from crontick.jobs.bounds import Bounds
 from crontick.jobs.config_error import ConfigError
@@ -69,10 +70,18 @@ def _findings(environ: Mapping[str, str], *, offline: bool) -> Iterator[Finding]
         try:
             with naming(settings.database_url):
                 asyncio.run(check_ready(deployment))
+                yield from _reminders(deployment, settings.database_url)
         except Unavailable as unavailable:
             yield Finding(wrong=True, sentence=unavailable.reason)
         else:
             yield from _statements(settings.database_url, deployment)
+
+
+def _reminders(deployment: Deployment, url: str) -> Iterator[Finding]:
+    """Queries that cannot run. A generator is somebody's code, and is left to `reminders preview`."""
+    if asked := [reminder for reminder in deployment.reminders if reminder.query is not None]:
+        _, failed = asyncio.run(previewed(url, asked, deployment.kinds))
+        yield from (Finding(wrong=True, sentence=sentence) for sentence in failed)
 
 
 def _strangers(environ: Mapping[str, str]) -> Iterator[str]:

@@ -45,7 +45,7 @@ def preview(
     url = deployment.settings.database_url
     assert url is not None  # settings() refused that
     with naming(url):
-        found, failed = asyncio.run(_preview(url, asked, deployment.kinds))
+        found, failed = asyncio.run(previewed(url, asked, deployment.kinds))
     if json:
         say_json([{**item, "payload": readable(item["payload"])} for item in found])
     else:
@@ -56,7 +56,7 @@ def preview(
         raise typer.Exit(1)
 
 
-async def _preview(url: str, reminders: list[Reminder], kinds: Mapping[str, Kind[Any]]) -> tuple[list[Row], list[str]]:
+async def previewed(url: str, reminders: list[Reminder], kinds: Mapping[str, Kind[Any]]) -> tuple[list[Row], list[str]]:
     """What each finds, and a sentence for each that failed: one stops no other."""
     found: list[Row] = []
     failed: list[str] = []
@@ -83,7 +83,7 @@ async def _queried(conn: psycopg.AsyncConnection[Any], reminder: Reminder) -> As
 
 async def _generated(reminder: Reminder) -> AsyncIterator[tuple[Item, datetime]]:
     now = datetime.now(UTC)
-    assert reminder.items is not None  # _preview asked
+    assert reminder.items is not None  # previewed asked
     async for item in reminder.items(now, now + reminder.window()):
         yield item, now
 

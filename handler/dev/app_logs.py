@@ -9,7 +9,12 @@ from crontick.handler.dev.tracebacks import told
 from crontick.handler.logs import without_query
 from crontick.jobs.redact import Redactor
 
-_LEVELS: Final = {"crontick": logging.WARNING, "uvicorn": logging.WARNING, "uvicorn.access": logging.INFO}
+_LEVELS: Final = {
+    "crontick": logging.WARNING,
+    "crontick.run": logging.ERROR,  # what functions raise is told by the hook around them
+    "uvicorn": logging.WARNING,
+    "uvicorn.access": logging.INFO,
+}
 _TICKS: Final = ("/cron/tick", "/api/cron/tick")
 
 

@@ -1,13 +1,11 @@
 """What stands around an attempt in a test: a savepoint, so that an error of the database stays with its attempt."""
 
-import logging
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, nullcontext
 from functools import partial
 from typing import Any, Final
 
 from crontick.jobs.context import Context
-from crontick.jobs.signals import Signal
 from crontick.jobs.testing.borrowed import BorrowedLink, roll_back_to
 from crontick.jobs.testing.place import Place
 from crontick.jobs.testing.say import as_psycopg, say
@@ -18,7 +16,6 @@ __all__ = ["Around", "around_attempts"]
 Around = Callable[[Context], AbstractAsyncContextManager[Any]]
 Hook = Callable[[Context], Any]
 _IN_ATTEMPT: Final = "crontick_attempt"
-_LOG: Final = logging.getLogger("crontick.testing")
 
 
 def around_attempts(conn: Any, place: Place, link: BorrowedLink, inner: Hook | None) -> Around:
@@ -29,7 +26,7 @@ def around_attempts(conn: Any, place: Place, link: BorrowedLink, inner: Hook | N
         async with link.turn:
             await place.speak(say(conn, f"savepoint {_IN_ATTEMPT}"))
             try:
-                async with logged(ctx, inner, place.sync_side):
+                async with nullcontext() if inner is None else _entered(inner(ctx), ctx, place.sync_side):
                     yield
             finally:
                 await place.speak(_left(conn))
@@ -38,19 +35,6 @@ def around_attempts(conn: Any, place: Place, link: BorrowedLink, inner: Hook | N
                     await ctx.reserve(key)
 
     return around
-
-
-@asynccontextmanager
-async def logged(ctx: Context, inner: Hook | None, sync_side: SyncSide) -> AsyncIterator[None]:
-    """The summary names the class of an error only; who runs the tests wants its traceback, which pytest then shows."""
-    try:
-        async with nullcontext() if inner is None else _entered(inner(ctx), ctx, sync_side):
-            yield
-    except Signal:
-        raise
-    except Exception:
-        _LOG.exception("job %s, kind %s, attempt %s", ctx.job.id, ctx.kind.name, ctx.attempt)
-        raise
 
 
 @asynccontextmanager

@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Coroutine
 from datetime import UTC, datetime
-from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
 
 from crontick.jobs.clock import Moment
@@ -15,7 +14,6 @@ from crontick.jobs.outcomes import Outcome
 from crontick.jobs.run import Runner
 from crontick.jobs.seats import Seats
 from crontick.jobs.shared import Shared
-from crontick.jobs.testing.around import logged
 from crontick.jobs.testing.deployed import deployed
 from crontick.jobs.testing.place import CallersThread, in_callers_thread
 from crontick.jobs.threads import SyncSide, Threads
@@ -54,7 +52,7 @@ async def _attempted(kind: Kind[Any], payload: object, attempt: int, sync_side: 
     deployment = deployed("test", beside=[kind])
     kind = deployment.kinds[kind.name]  # as crontick.toml has it
     lent = _LentAlone(deployment, sync_side)
-    runner = Runner(partial(logged, inner=deployment.around, sync_side=sync_side), sync_side, deployment.redact)
+    runner = Runner(deployment.around, sync_side, deployment.redact)
     seats = Seats(runner, _LEASE_SECONDS)
     ctx = Context(
         job,

@@ -15,7 +15,7 @@ create function crontick.close_tick(
     p_retention_seconds float8[]
 ) returns table (
     closed boolean, more boolean, parked int, stop_reason text, cancels bigint[], next_due_at timestamptz,
-    oldest_due_seconds float8
+    oldest_due_seconds float8, unknown_kinds text[]
 )
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -77,6 +77,7 @@ begin
             (select extract(epoch from v_now - min(l.oldest_at)) from unnest(v_lanes) as l), 0
         );
         next_due_at := crontick.next_due(v_now, v_paused);
+        unknown_kinds := crontick.unknown_kinds(v_now);
         update crontick.ticks as t
         set
             ended_at = coalesce(t.ended_at, v_now),

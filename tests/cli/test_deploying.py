@@ -228,3 +228,14 @@ def test_migrate_takes_the_url_that_is_its_own(cli: Command, database: str, monk
     monkeypatch.setenv("CRONTICK_DATABASE_URL", "postgresql://127.0.0.1:1/x")
     monkeypatch.setenv("CRONTICK_MIGRATE_URL", database)
     assert cli("migrate").out == "nothing was missing\n"
+
+
+def test_a_reminder_whose_query_cannot_run_is_found(
+    cli: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    config = tmp_path / "crontick.toml"
+    query = "select 1 as item, now() as item_at, null as payload from bookings"
+    config.write_text(f'[[reminder]]\nname = "day"\nlead = "1h"\nkind = "greet"\nquery = "{query}"\n')
+    monkeypatch.setenv("CRONTICK_CONFIG", str(config))
+    answer = cli("check")
+    assert (answer.status, 'reminder day: relation "bookings" does not exist' in answer.out) == (1, True)

@@ -161,3 +161,17 @@ async def test_a_deployment_that_ticks_stays_known(world: World) -> None:
     await world.later(90 * 86400)
     await world.tick(anything)
     assert await world.one("select min(seen_at) > crontick.now() - interval '1 minute' from crontick.kinds")
+
+
+async def test_kinds_that_no_deployment_knows_are_warned_of(world: World) -> None:
+    @kind("known")
+    async def known(payload: Any) -> None: ...
+
+    await world.tick(known)
+    await world.rows("select crontick.enqueue(kind) from unnest(array['reciept', 'known', 'another']) as kind")
+    await world.rows("update crontick.kinds set seen_at = crontick.now() where name = 'known'")
+    for summary in (await world.tick(known), await world.tick(known)):
+        assert [told for told in summary.warnings if "no deployment knows: another, reciept:" in told] != []
+    assert (await world.tick()).succeeded == 0
+    await world.rows("select crontick.enqueue('known')")
+    assert not any("known," in told for told in (await world.tick()).warnings)

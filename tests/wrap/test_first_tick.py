@@ -36,7 +36,7 @@ async def test_both_paths_tick_and_all_else_is_the_apps(settings: pytest.MonkeyP
     async with client(app()) as http:
         for path in ("/cron/tick", "/api/cron/tick"):
             assert (await http.post(path)).json()["ran"] is True
-        for path in ("/", "/cron", "/cron/tick/", "/cron/ticks", "/healthz", "/readyz", "/crontickle"):
+        for path in ("/", "/cron", "/cron/ticks", "/healthz", "/readyz", "/crontickle"):
             assert (await http.get(path)).text == f"hello from {path}", path
 
 
@@ -64,12 +64,24 @@ async def test_a_prefix_that_settings_refuse_takes_nothing_from_the_app(
 
 
 @pytest.mark.anyio
-async def test_a_door_without_a_secret_does_not_exist(settings: pytest.MonkeyPatch) -> None:
+async def test_a_door_without_a_secret_does_not_exist(
+    settings: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
+) -> None:
     settings.delenv("CRON_SECRET")
     settings.delenv("CRONTICK_DATABASE_URL")
     async with client(app()) as http:
-        assert (await http.post("/cron/tick")).status_code == 404
+        for _ in range(2):
+            answer = await http.post("/cron/tick")
+            assert (answer.status_code, "CRON_SECRET is not set" in answer.json()["detail"]) == (404, True)
         assert (await http.get("/")).text == "hello from /"
+    assert caplog.text.count("CRON_SECRET is not set") == 1
+
+
+@pytest.mark.anyio
+async def test_a_path_with_a_slash_too_many_is_told_of(settings: pytest.MonkeyPatch) -> None:
+    async with client(app()) as http:
+        answer = await http.post("/cron/tick/")
+        assert (answer.status_code, "no path here ends in a slash" in answer.json()["detail"]) == (404, True)
 
 
 @pytest.mark.anyio
