@@ -63,11 +63,13 @@ def client(
     operator: bool = False,
     tls: ssl.SSLContext | None = None,
     network: "httpcore.AsyncNetworkBackend | None" = None,
+    answer_bytes: int | None = None,
 ) -> "httpx.AsyncClient":
     """A client that reaches public addresses only, and private ones that ``[http] allow`` names.
 
     With ``operator`` the URLs are the operator's own, which may be private, and in plain http must be; of an answer as
-    much is read as a result may hold. In no case a cloud's metadata, a redirect, a proxy variable, a cookie. Close it.
+    much is read as a result may hold; ``answer_bytes`` is another bound. In no case a cloud's metadata, a redirect, a
+    proxy variable, a cookie. Close it.
     """
     from http.cookiejar import CookieJar, DefaultCookiePolicy
 
@@ -79,7 +81,7 @@ def client(
 
     def door(reach: Reach) -> Door:
         dial = Dial(settings, resolver=resolver or resolve, reach=reach, inner=network or httpcore.AnyIOBackend())
-        return Door(dial, tls or certificates(), OPERATORS_ANSWER_BYTES if operator else ANSWER_BYTES)
+        return Door(dial, tls or certificates(), answer_bytes or (OPERATORS_ANSWER_BYTES if operator else ANSWER_BYTES))
 
     return httpx.AsyncClient(
         transport=door("any" if operator else "public"),

@@ -51,7 +51,8 @@ def _told(ending: Ending) -> dict[str, Any]:
         told["marks"] = ending.marks
         sent: Mark | None = next((mark for mark in ending.marks if mark.provider), None)
         if sent is not None:
-            told |= {"provider": sent.provider, "provider_message_id": sent.message_id, "details": sent.details}
+            told |= {"provider": sent.provider, "provider_message_id": sent.message_id}
+            told["details"] = {**(sent.details or {}), "content_hash": sent.content_hash}
     return told
 
 

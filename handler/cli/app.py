@@ -8,6 +8,7 @@ from crontick.handler.cli import (
     demo,
     dev,
     doubts,
+    email,
     enqueue,
     init,
     jobs,
@@ -44,6 +45,7 @@ app.command("cancel")(jobs.cancel)
 app.command("run-now")(jobs.run_now)
 app.add_typer(dead.app, name="dead")
 app.add_typer(doubts.app, name="doubts")
+app.add_typer(email.app, name="email")
 app.command("pause")(pauses.pause)
 app.command("resume")(pauses.resume)
 app.command("rotate-keys")(rotate.rotate_keys)

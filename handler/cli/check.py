@@ -9,6 +9,7 @@ from typing import Annotated, Final, NamedTuple
 
 import typer
 
+from crontick.handler.cli.check_mail import unsendable
 from crontick.handler.cli.database import naming
 from crontick.handler.cli.options import Json
 from crontick.handler.cli.reminders import previewed
@@ -65,6 +66,7 @@ def _findings(environ: Mapping[str, str], *, offline: bool) -> Iterator[Finding]
     yield from _secrets(deployment, environ)
     yield from _secret_fields(deployment)
     yield from _outbound(deployment)
+    yield from (Finding(wrong=True, sentence=sentence) for sentence in unsendable(deployment.config.email, environ))
     yield from _kinds(deployment)
     if settings.database_url is not None and not offline:
         try:

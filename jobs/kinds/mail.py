@@ -2,12 +2,13 @@
 
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Annotated, Any, Final
 
 import msgspec
 
 from crontick.jobs.kinds.addresses import Address, AddressError, one_line, parse
-from crontick.jobs.kinds.settings import EmailSettings
+from crontick.jobs.kinds.attachments import Attachment
+from crontick.jobs.kinds.settings import EXTRA_HEADER, EmailSettings
 from crontick.jobs.signals import Permanent, Retry
 
 if TYPE_CHECKING:
@@ -46,6 +47,7 @@ class SendEmail(
     html: str | None = None
     template: str | None = None
     data: dict[str, Any] = {}
+    attachments: Annotated[tuple[Attachment, ...], msgspec.Meta(max_length=20)] = ()
     headers: dict[str, str] = {}
     dedupe_key: str | None = None
 
@@ -54,9 +56,8 @@ class SendEmail(
             raise ValueError("give template, or subject with text or html")
         if self.template is not None and (self.text is not None or self.html is not None):
             raise ValueError("give either template or text and html")
-        unknown = self.headers.keys() - HEADERS
-        if unknown:
-            raise ValueError(f"headers may be {', '.join(sorted(HEADERS))}")
+        if not all(name in HEADERS or EXTRA_HEADER.fullmatch(name) for name in self.headers):
+            raise ValueError(f"headers may be {', '.join(sorted(HEADERS))}, and X-… that [email] headers names")
         if not 1 <= len(_listed(self.to)) + len(self.cc) + len(self.bcc) <= RECIPIENTS:
             raise ValueError(f"a mail has 1 to {RECIPIENTS} recipients: enqueue one for each of the others")
 
@@ -109,8 +110,10 @@ def content(payload: SendEmail, settings: EmailSettings) -> "Content":
     return made
 
 
-def headers(payload: SendEmail) -> Mapping[str, str]:
+def headers(payload: SendEmail, settings: EmailSettings) -> Mapping[str, str]:
     """The extra headers, each of one line and of words that fit into one. Raises ``Permanent``."""
+    if unknown := payload.headers.keys() - HEADERS - set(settings.headers):
+        raise Permanent(f"headers has {min(unknown)}, and [email] headers does not name it")
     if any(len(word) > LONGEST_WORD for value in payload.headers.values() for word in value.split(" ")):
         raise Permanent(
             f"headers holds a word of more than {LONGEST_WORD} characters, and a mail's line ends before it"

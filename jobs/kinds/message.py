@@ -5,7 +5,9 @@ import re
 from collections.abc import Mapping, Sequence
 from datetime import datetime
 from email.charset import QP, Charset
+from email.encoders import encode_base64
 from email.header import Header
+from email.mime.base import MIMEBase
 from email.mime.multipart import MIMEMultipart
 from email.mime.text import MIMEText
 from email.policy import compat32
@@ -16,7 +18,7 @@ import msgspec
 
 from crontick.jobs.kinds.addresses import Address
 
-__all__ = ["Content", "Message", "compose"]
+__all__ = ["Attached", "Content", "Message", "compose"]
 
 _UTF8: Final = Charset("utf-8")
 _UTF8.body_encoding = QP  # readable on the wire, and no line of it is over 76 characters
@@ -26,12 +28,22 @@ _WORD: Final = 60
 """A longer word of a subject or name is encoded: as it is it cannot be folded, and servers take 998 bytes a line."""
 
 
+class Attached(msgspec.Struct, frozen=True):
+    """One attachment; name and type were checked to be one line."""
+
+    name: str
+    content_type: str
+    data: bytes
+
+
 class Content(msgspec.Struct, frozen=True):
-    """What the reader sees; at least one of ``text`` and ``html``."""
+    """What the reader sees; at least one of ``text`` and ``html``. ``version`` is that of the template it is from."""
 
     subject: str
     text: str | None
     html: str | None
+    attachments: tuple[Attached, ...] = ()
+    version: str | None = None
 
 
 class Message(msgspec.Struct, frozen=True):
@@ -54,6 +66,9 @@ def compose(
     digest = hashlib.sha256(key.encode("utf-8", "replace")).hexdigest()
     message_id = f"<{digest[:32]}@{sender.domain}>"
     root = _body(content, boundary=f"=_{digest[32:]}")
+    if content.attachments:
+        parts = [root, *map(_attached, content.attachments)]
+        root = MIMEMultipart("mixed", boundary=f"=_mixed_{digest[32:]}", _subparts=parts)
     root["From"] = _written(sender)
     for name, addresses in shown.items():
         if addresses:
@@ -76,6 +91,15 @@ def _body(content: Content, boundary: str) -> MIMEText | MIMEMultipart:
     if len(parts) == 1:
         return parts[0]
     return MIMEMultipart("alternative", boundary=boundary, _subparts=parts)
+
+
+def _attached(one: Attached) -> MIMEBase:
+    part = MIMEBase(*one.content_type.split("/", 1))
+    part.set_payload(one.data)
+    encode_base64(part)
+    name = one.name if one.name.isascii() else ("utf-8", "", one.name)
+    part.add_header("Content-Disposition", "attachment", filename=name)
+    return part
 
 
 def _put(root: MIMEText | MIMEMultipart, name: str, value: Header) -> None:

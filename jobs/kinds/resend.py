@@ -2,7 +2,9 @@
 
 import asyncio
 import json
+from base64 import b64encode
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.header import Header
 from typing import Any, Final
@@ -16,7 +18,7 @@ from crontick.jobs.kinds.settings import HttpSettings
 from crontick.jobs.outbound import Answer, Unanswered, client, retry_after_seconds, send
 from crontick.jobs.signals import Permanent, Retry
 
-__all__ = ["KeyUsed", "Resend", "body"]
+__all__ = ["KeyUsed", "Request", "Resend", "body"]
 
 QUOTA_SECONDS: Final = 3600.0
 _SPACING_SECONDS: Final = 0.5
@@ -32,6 +34,15 @@ class KeyUsed(Exception):
     nothing_sent = False
 
 
+@dataclass(slots=True)
+class Request:
+    """The body and its idempotency key; ``begun`` from when it may have arrived."""
+
+    content: bytes
+    key: str
+    begun: bool = False
+
+
 class Resend:
     """Made once a tick: one client, one pace for all mails."""
 
@@ -44,7 +55,7 @@ class Resend:
         self._unfit: Retry | None = None
         self._held_seconds: float | None = None
 
-    async def deliver(self, base_url: str, api_key: str, content: bytes, *, key: str, seconds: float) -> str | None:
+    async def deliver(self, base_url: str, api_key: str, request: Request, *, seconds: float) -> str | None:
         """Hand the mail in within ``seconds``; the id that Resend gave it. A limit of sends a second is waited for.
 
         Raises ``Held``, ``Permanent``, ``Retry``, ``KeyUsed``, ``NotConnected`` or ``Unanswered``.
@@ -54,14 +65,15 @@ class Resend:
         headers = {
             "authorization": f"Bearer {api_key}",
             "content-type": "application/json",
-            "idempotency-key": key,
+            "idempotency-key": request.key,
         }
         url = f"{base_url.rstrip('/')}/emails"
         while True:
             alone = await self._taken_turn(loop.time() + (until - loop.time()) * WAITING_SHARE, called=called)
             try:
+                request.begun = True
                 left = max(until - loop.time(), 0.01)
-                answer = await send(self._http, url, content=content, headers=headers, seconds=left)
+                answer = await send(self._http, url, content=request.content, headers=headers, seconds=left)
             finally:
                 if alone:
                     self._turn.release()
@@ -149,6 +161,11 @@ def body(
     told |= {field: list(map(_written, addresses)) for field, addresses in recipients.items() if addresses}
     told |= {"text": content.text} if content.text is not None else {}
     told |= {"html": content.html} if content.html is not None else {}
+    if content.attachments:
+        told["attachments"] = [
+            {"filename": one.name, "content_type": one.content_type, "content": b64encode(one.data).decode()}
+            for one in content.attachments
+        ]
     told |= {"headers": dict(headers)} if headers else {}
     return json.dumps(told, ensure_ascii=False, sort_keys=True).encode("utf-8", "replace")
 

@@ -1,17 +1,19 @@
 """``send_email``: one mail, once."""
 
 import asyncio
+import hashlib
 from collections.abc import Mapping
 from datetime import UTC, datetime, timedelta
 from importlib.util import find_spec
-from typing import Any, Final
+from time import monotonic
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
 from crontick.jobs.context import Context
 from crontick.jobs.kind import kind
 from crontick.jobs.kinds.held import Held
-from crontick.jobs.kinds.mail import SendEmail, addresses, content, headers
+from crontick.jobs.kinds.mail import SendEmail
 from crontick.jobs.kinds.settings import EmailSettings
 from crontick.jobs.kinds.smtp import Envelope, Said
 from crontick.jobs.kinds.smtp_connections import THROTTLED_SECONDS, Connections
@@ -19,6 +21,11 @@ from crontick.jobs.kinds.smtp_url import MailServer, SmtpUrlError, mail_server
 from crontick.jobs.once import InDoubt, Once
 from crontick.jobs.outbound import NotConnected, Unanswered
 from crontick.jobs.signals import Permanent, Retry, Snooze
+from crontick.jobs.texts import storable
+
+if TYPE_CHECKING:
+    from crontick.jobs.kinds.message import Attached
+    from crontick.jobs.kinds.outgoing import Outgoing
 
 __all__ = ["SendEmail", "send_email"]
 
@@ -46,16 +53,18 @@ async def send_email(payload: SendEmail, ctx: Context) -> dict[str, Any] | None:
         raise Retry("crontick.toml has no [email]: it says which server takes the mail, and from whom it is")
     if find_spec("aiosmtplib") is None or find_spec("jinja2") is None:
         raise Retry('send_email needs more packages: pip install "crontick[email]"')
-    seconds = max(ctx.kind.timeout_seconds - _OUR_SHARE, _OUR_SHARE)
+    until = monotonic() + max(ctx.kind.timeout_seconds - _OUR_SHARE, _OUR_SHARE)
+    attachments = await _attachments(payload, settings, ctx)
     refused: Mapping[str, Said] = {}
     async with ctx.once() as mark:
         if mark.sent:
             return None
+        mail = _Mail(payload, settings, attachments, until)
         try:
             if settings.provider == "resend":
-                await _over_resend(payload, settings, ctx, mark, seconds=seconds)
+                await _over_resend(mail, ctx, mark)
             else:
-                refused = await _over_smtp(payload, settings, ctx, mark, seconds=seconds)
+                refused = await _over_smtp(mail, ctx, mark)
         except Held as held:
             raise Snooze(held.after_seconds) from None
         except NotConnected as error:
@@ -63,27 +72,47 @@ async def send_email(payload: SendEmail, ctx: Context) -> dict[str, Any] | None:
     return _refused(payload, refused, ctx, key=str(mark.key)) if refused else None
 
 
-async def _over_smtp(
-    payload: SendEmail, settings: EmailSettings, ctx: Context, mark: Once, *, seconds: float
-) -> Mapping[str, Said]:
-    from crontick.jobs.kinds.message import compose
+class _Mail(msgspec.Struct, frozen=True):
+    """What an attempt sends, and until when, by the monotonic clock."""
 
-    server = _server(settings, ctx)
-    sender, shown, hidden = addresses(payload, settings)
-    message = compose(
-        content(payload, settings),
-        sender,
-        shown,
-        headers=headers(payload),
-        key=f"send_email:{mark.key}",
-        at=datetime.now(UTC),
-    )
-    mark.provider, mark.message_id, mark.content_hash = "smtp", message.id, message.content_hash
-    recipients = [address.email for address in (*shown["To"], *shown["Cc"], *hidden)]
-    envelope = Envelope(sender.email, list(dict.fromkeys(recipients)))
+    payload: SendEmail
+    settings: EmailSettings
+    attachments: "tuple[Attached, ...]"
+    until: float
+
+    @property
+    def seconds(self) -> float:
+        """What is left for the provider."""
+        return max(self.until - monotonic(), _OUR_SHARE)
+
+    def outgoing(self, mark: Once, extra: Mapping[str, str] | None = None) -> "Outgoing":
+        """The mail as it goes out, which the marker remembers."""
+        from crontick.jobs.kinds.outgoing import outgoing
+
+        at = datetime.now(UTC)
+        made = outgoing(self.payload, self.settings, self.attachments, key=str(mark.key), at=at, extra=extra)
+        mark.provider, mark.message_id, mark.details = self.settings.provider, made.message_id, made.details
+        return made
+
+
+async def _attachments(payload: SendEmail, settings: EmailSettings, ctx: Context) -> "tuple[Attached, ...]":
+    """Had before the marker is entered: whatever happens here, nothing was sent."""
+    if not payload.attachments:
+        return ()
+    from crontick.jobs.kinds.attachments import Downloads, attached
+
+    downloads = ctx.shared(Downloads)
+    return await attached(payload.attachments, settings, lambda: downloads.http(ctx.settings.http))
+
+
+async def _over_smtp(mail: _Mail, ctx: Context, mark: Once) -> Mapping[str, Said]:
+    server = _server(mail.settings, ctx)
+    made = mail.outgoing(mark, _known_key(mark) if server.host.endswith(".resend.com") else None)
+    mark.content_hash = made.content_hash
+    envelope = Envelope(made.sender, made.recipients)
     try:
         accepted = await ctx.shared(Connections).deliver(
-            server, envelope, message.wire, seconds=seconds, most=settings.connections
+            server, envelope, made.wire, seconds=mail.seconds, most=mail.settings.connections
         )
     except Said as said:
         raise _no(said, server.host) from said
@@ -91,23 +120,24 @@ async def _over_smtp(
         if not envelope.begun:
             mark.not_sent()
         raise
+    mark.details = made.details | {"answer": storable(accepted.words, limit=200)}
     return accepted.refused
 
 
-async def _over_resend(
-    payload: SendEmail, settings: EmailSettings, ctx: Context, mark: Once, *, seconds: float
-) -> None:
-    from crontick.jobs.kinds.resend import KeyUsed, Resend, body
+def _known_key(mark: Once) -> dict[str, str]:
+    """Resend's header for what its API has an idempotency key for."""
+    return {"Resend-Idempotency-Key": hashlib.sha256(f"send_email:{mark.key}".encode("utf-8", "replace")).hexdigest()}
 
-    api_key = _secret(settings.api_key_env, ctx)
-    sender, shown, hidden = addresses(payload, settings)
-    recipients = {"to": shown["To"], "cc": shown["Cc"], "bcc": hidden, "reply_to": shown["Reply-To"]}
-    request = body(content(payload, settings), sender, recipients, headers(payload))
-    key = mark.idempotency_key(request)
-    mark.provider = "resend"
+
+async def _over_resend(mail: _Mail, ctx: Context, mark: Once) -> None:
+    from crontick.jobs.kinds.resend import KeyUsed, Request, Resend
+
+    api_key = _secret(mail.settings.api_key_env, ctx)
+    wire = mail.outgoing(mark).wire
+    request = Request(wire, mark.idempotency_key(wire))
     try:
         mark.message_id = await ctx.shared(Resend).deliver(
-            settings.base_url, api_key, request, key=key, seconds=seconds
+            mail.settings.base_url, api_key, request, seconds=mail.seconds
         )
     except Unanswered as error:
         mark.in_doubt()
@@ -116,6 +146,10 @@ async def _over_resend(
         if ctx.kind.in_doubt == "resend":
             raise
         raise InDoubt(str(error)) from None
+    except asyncio.CancelledError:
+        if not request.begun:
+            mark.not_sent()
+        raise
 
 
 def _server(settings: EmailSettings, ctx: Context) -> MailServer:

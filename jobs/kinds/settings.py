@@ -1,5 +1,6 @@
 """The tables of ``crontick.toml`` that belong to kinds that ship."""
 
+import re
 from datetime import timedelta
 from ipaddress import ip_address
 from typing import Annotated, Final, Literal
@@ -11,6 +12,8 @@ from msgspec import Meta
 from crontick.jobs.kinds.addresses import AddressError, parse
 from crontick.jobs.request import Name
 
+EXTRA_HEADER: Final = re.compile(r"X-[A-Za-z0-9-]{1,60}")
+"""A header that only its provider reads; all others that are allowed are known by name."""
 Text = Annotated[str, Meta(min_length=1)]
 VariableName = Annotated[str, Meta(pattern=r"^[A-Za-z_][A-Za-z0-9_]*\Z")]
 
@@ -24,6 +27,8 @@ class EmailSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     base_url: Text = "https://api.resend.com"
     sender: Text | tuple[Text, ...]
     templates: str | None = None
+    attachments: str | None = None
+    headers: tuple[Text, ...] = ()
     connections: Annotated[int, Meta(ge=1, le=100)] = 20
     in_doubt: Literal["park", "resend", "skip"] = "park"
 
@@ -34,6 +39,8 @@ class EmailSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
             raise ValueError("api_key_env is missing: it names the variable with Resend's API key")
         if not (self.base_url.startswith("https://") or _private(self.base_url)):
             raise ValueError("base_url begins with https://, for the API key goes there; http:// only to private hosts")
+        if not all(map(EXTRA_HEADER.fullmatch, self.headers)):
+            raise ValueError("headers are names that begin with X-, such as X-PM-Message-Stream")
         if not self.senders:
             raise ValueError("from names nobody: write one address or a list of them")
         for sender in self.senders:

@@ -1,9 +1,10 @@
 """The texts of a mail, from the deployment's template files."""
 
+import hashlib
 import re
 import time
 from collections.abc import Mapping
-from functools import cache
+from functools import cache, lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Final
 
@@ -12,10 +13,11 @@ from crontick.jobs.kinds.message import Content
 if TYPE_CHECKING:
     import jinja2
 
-__all__ = ["FOLDER", "TemplateError", "TemplateMissing", "render"]
+__all__ = ["FOLDER", "TemplateError", "TemplateMissing", "faults", "render"]
 
 FOLDER: Final = "templates"
 _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
+_ENDINGS: Final = ("subject.txt", "txt", "html")
 _CHARACTERS: Final = 1_000_000
 _SECONDS: Final = 2.0
 
@@ -41,7 +43,54 @@ def render(folder: Path, name: str, data: Mapping[str, Any]) -> Content:
     text, html = (_rendered(environment, f"{name}.{ending}", data) for ending in ("txt", "html"))
     if subject is None or (text is None and html is None):
         raise TemplateMissing(f"the folder {folder.name} needs {name}.subject.txt, and {name}.txt or {name}.html")
-    return Content(subject.strip(), text, html)
+    return Content(subject.strip(), text, html, version=_version(environment, [f"{name}.{end}" for end in _ENDINGS]))
+
+
+def faults(folder: Path) -> list[str]:
+    """What is wrong with the templates of this folder: files that do not parse, and names without all their files."""
+    import jinja2
+
+    environment, found, names = _environment(folder), [], {path.name for path in folder.iterdir() if path.is_file()}
+    for file in sorted(names):
+        try:
+            environment.get_template(file)
+        except jinja2.TemplateSyntaxError as error:
+            found.append(f"{folder.name}/{file}, line {error.lineno}: it is no Jinja template")
+        except (jinja2.TemplateError, UnicodeDecodeError) as error:
+            found.append(f"{folder.name}/{file}: {type(error).__name__}")
+    for file in sorted(names):
+        name = file.removesuffix(".subject.txt")
+        if name != file and not names & {f"{name}.txt", f"{name}.html"}:
+            found.append(f"{folder.name}/{file} has neither {name}.txt nor {name}.html beside it")
+        if name != file and not _NAME.fullmatch(name):
+            found.append(f"{folder.name}/{file}: {name} is no name that a payload can give")
+    return found
+
+
+def _version(environment: "jinja2.Environment", files: list[str]) -> str:
+    """A hash of the files and of those that they include or extend by name."""
+    import jinja2
+
+    sources: dict[str, str] = {}
+    wanted = list(files)
+    while wanted:
+        file = wanted.pop()
+        if file in sources or environment.loader is None:
+            continue
+        try:
+            sources[file] = environment.loader.get_source(environment, file)[0]
+        except jinja2.TemplateNotFound:
+            continue
+        wanted += _referred(environment, sources[file])
+    told = "\0".join(part for named in sorted(sources.items()) for part in named)
+    return hashlib.sha256(told.encode()).hexdigest()[:16]
+
+
+@lru_cache(maxsize=256)
+def _referred(environment: "jinja2.Environment", source: str) -> tuple[str, ...]:
+    from jinja2 import meta
+
+    return tuple(name for name in meta.find_referenced_templates(environment.parse(source)) if name)
 
 
 def _rendered(environment: "jinja2.Environment", file: str, data: Mapping[str, Any]) -> str | None:

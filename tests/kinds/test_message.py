@@ -11,9 +11,11 @@ import pytest
 from crontick.jobs.kinds.addresses import Address, AddressError, one_line, parse
 from crontick.jobs.kinds.mail import SendEmail, headers
 from crontick.jobs.kinds.message import Content, Message, compose
+from crontick.jobs.kinds.settings import EmailSettings
 from crontick.jobs.signals import Permanent
 
 AT = datetime(2026, 11, 30, 2, 0, tzinfo=UTC)
+SETTINGS = EmailSettings(url_env="SMTP_URL", sender="hi@acme.example")
 SENDER = Address("hi@acme.example", "Acme")
 
 
@@ -79,9 +81,11 @@ def test_a_word_of_any_length_is_shown_on_lines_that_a_server_takes(word: str) -
 
 def test_a_word_of_an_extra_header_that_no_line_holds_is_refused() -> None:
     link = f"<https://acme.example/{'x' * 870}>"
-    assert headers(SendEmail(to="a@b.example", subject="", text="", headers={"List-Unsubscribe": link}))
+    assert headers(SendEmail(to="a@b.example", subject="", text="", headers={"List-Unsubscribe": link}), SETTINGS)
     with pytest.raises(Permanent, match="a word of more than 900"):
-        headers(SendEmail(to="a@b.example", subject="", text="", headers={"List-Unsubscribe": link + "x" * 20}))
+        headers(
+            SendEmail(to="a@b.example", subject="", text="", headers={"List-Unsubscribe": link + "x" * 20}), SETTINGS
+        )
     assert max(map(len, made(headers={"List-Unsubscribe": link}).wire.split(b"\r\n"))) <= 998
 
 
