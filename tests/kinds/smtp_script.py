@@ -14,9 +14,11 @@ class Scripted:
 
     replies: Sequence[str]
     port: int = 0
+    conversations: int = 0
     heard: list[str] = field(default_factory=list)
 
     async def serve(self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+        self.conversations += 1
         try:
             for reply in self.replies:
                 if reply == SILENCE:

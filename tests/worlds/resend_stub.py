@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import Any
@@ -28,6 +28,8 @@ class ResendStub:
     requests: list[tuple[str, bytes]] = field(default_factory=list)
     """Idempotency key and body of each request that had the right API key."""
     answers: deque[str | tuple[int, str, dict[str, str]]] = field(default_factory=deque)
+    taken: Callable[[], None] | None = None
+    """Called when a mail was taken, before its sender knows."""
     _known: dict[str, tuple[bytes, str]] = field(default_factory=dict)
 
     @property
@@ -73,6 +75,8 @@ class ResendStub:
         if key in self._known and self._known[key][0] != body:
             return _error(409, "invalid_idempotent_request")
         if key not in self._known:
+            if self.taken is not None:
+                self.taken()
             self._known[key] = (body, f"id-{len(self.mails) + 1}")
             self.mails.append(json.loads(body))
         return scripted or (200, {"id": self._known[key][1]}, {})

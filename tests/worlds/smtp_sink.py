@@ -5,7 +5,7 @@ import email
 import email.policy
 import ssl
 from collections import deque
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
 from email.message import EmailMessage
@@ -43,6 +43,8 @@ class SmtpSink:
     """Who may send, and the password; everybody where this is None."""
     logins: int = 0
     goodbyes: int = 0
+    taken: Callable[[], None] | None = None
+    """Called when a mail was taken, before its sender knows."""
     mails: list[Mail] = field(default_factory=list)
     seen: list[Mail] = field(default_factory=list)
     replies: dict[str, deque[str]] = field(default_factory=lambda: {name: deque() for name in ("MAIL", "RCPT", "DATA")})
@@ -75,6 +77,8 @@ class SmtpSink:
         self.seen.append(mail)
         reply = self._reply("DATA", server)
         if reply.startswith("2"):
+            if self.taken is not None:
+                self.taken()
             self.mails.append(mail)
         return reply
 
