@@ -11,9 +11,10 @@ import typer
 
 from crontick.handler.cli.check_mail import unsendable
 from crontick.handler.cli.database import naming
+from crontick.handler.cli.kinds import COLUMNS, rows
 from crontick.handler.cli.options import Json
 from crontick.handler.cli.reminders import previewed
-from crontick.handler.cli.screen import say, say_json
+from crontick.handler.cli.screen import complain, say, say_json, table
 from crontick.jobs.bounds import Bounds
 from crontick.jobs.config_error import ConfigError
 from crontick.jobs.deployment import Deployment, DeploymentError, load_deployment
@@ -39,9 +40,14 @@ class Finding(NamedTuple):
 
 
 def check(
-    offline: Annotated[bool, typer.Option("--offline", help="Do not ask the database.")] = False, json: Json = False
+    offline: Annotated[bool, typer.Option("--offline", help="Do not ask the database.")] = False,
+    kinds: Annotated[bool, typer.Option("--kinds", help="Show every kind with its numbers, instead.")] = False,
+    json: Json = False,
 ) -> None:
     """Check settings, configuration, kinds and database; exit 1 when something is wrong."""
+    if kinds:
+        _show_kinds(as_json=json)
+        return
     findings = list(_findings(os.environ, offline=offline))
     wrong = any(finding.wrong for finding in findings)
     if json:
@@ -52,6 +58,17 @@ def check(
         say("something is wrong" if wrong else "all is well")
     if wrong:
         raise typer.Exit(1)
+
+
+def _show_kinds(*, as_json: bool) -> None:
+    """No secret and no database is needed for it; a fault of modules or configuration is told, exit 1."""
+    try:
+        deployment = load_deployment(Settings.from_environ(os.environ))
+    except (SettingsError, ConfigError, DeploymentError) as error:
+        for sentence in str(error).splitlines():
+            complain(sentence)
+        raise typer.Exit(1) from None
+    table(list(rows(deployment)), COLUMNS, as_json=as_json, nothing="no kinds")
 
 
 def _findings(environ: Mapping[str, str], *, offline: bool) -> Iterator[Finding]:
