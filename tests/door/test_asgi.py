@@ -1,7 +1,9 @@
 """``crontick.handler.asgi:app`` under uvicorn, with a real deployment and a real database."""
 
+import socket
 import subprocess
 import sys
+import time
 
 import psycopg
 import pytest
@@ -51,6 +53,17 @@ def test_a_database_that_nobody_reaches_is_no_reason_not_to_start() -> None:
             assert answer.status == 503
             assert int(answer.headers["retry-after"]) > 0
             assert b"hunter2" not in answer.body
+
+
+def test_a_database_that_accepts_and_says_nothing_is_a_503_within_the_budget() -> None:
+    with socket.create_server(("127.0.0.1", 0)) as silent:
+        url = f"postgresql://app@127.0.0.1:{silent.getsockname()[1]}/app"
+        with uvicorn(environ(url, CRONTICK_BUDGET_SECONDS="1")) as address:
+            began = time.monotonic()
+            answer = exchange(address, head())
+            took = time.monotonic() - began
+    assert (answer.status, took < 3) == (503, True), took
+    assert "out of reach, or waking" in str(answer.json["detail"])
 
 
 @pytest.mark.parametrize(

@@ -4,9 +4,9 @@ import asyncio
 import shutil
 import socket
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import ExitStack, contextmanager
+from contextlib import AbstractContextManager, ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -74,14 +74,31 @@ async def enqueue(server: Server, made: Any, payload: Any = None) -> int:
         return int(await made.enqueue(conn, payload or {}))
 
 
-async def test_down_for_the_whole_patience_is_unavailable() -> None:
+@contextmanager
+def refusing() -> Iterator[int]:
+    """A port at which nobody listens."""
     with socket.create_server(("127.0.0.1", 0)) as probe:
         port = probe.getsockname()[1]
-    deployment = deployed(f"postgresql://postgres@127.0.0.1:{port}/postgres", budget_seconds=1, max_budget_seconds=1)
+    yield port
+
+
+@contextmanager
+def silent() -> Iterator[int]:
+    """A port at which every connection is accepted and none is ever read from."""
+    with socket.create_server(("127.0.0.1", 0)) as listening:
+        yield listening.getsockname()[1]
+
+
+@pytest.mark.parametrize("server", [refusing, silent])
+async def test_down_for_the_whole_patience_is_unavailable(server: Callable[[], AbstractContextManager[int]]) -> None:
     loop = asyncio.get_running_loop()
-    began = loop.time()
-    with pytest.raises(Unavailable, match="out of reach, or waking") as raised:
-        await run_tick(deployment, TickRequest())
+    with server() as port:
+        url = f"postgresql://postgres@127.0.0.1:{port}/postgres"
+        deployment = deployed(url, budget_seconds=1, max_budget_seconds=1)
+        began = loop.time()
+        with pytest.raises(Unavailable, match="out of reach, or waking") as raised:
+            async with asyncio.timeout(20):
+                await run_tick(deployment, TickRequest())
     assert raised.value.retry_after_seconds > 0
     assert loop.time() - began < 2
 
