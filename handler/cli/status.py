@@ -73,12 +73,13 @@ def findings(state: Row, max_age: timedelta) -> list[str]:
     """What somebody has to look at, one sentence each with the mend."""
     age, due = state["last_tick_age"], state["oldest_due"]
     waits = "nothing is due" if due is None else f"the oldest job has been due for {lasting(due)}"
+    never = age is None and (due is not None or state["installed_age"] > max_age)
     counted: list[tuple[Any, str]] = [
         (
             age is not None and age > max_age,
             f"no tick has come for {lasting(age or timedelta())}, and {waits}: look at what calls it",
         ),
-        (age is None and due is not None, f"no tick has come yet, and {waits}: call POST /cron/tick"),
+        (never, f"no tick has come yet, and {waits}: call POST /cron/tick"),
         (
             state["died_ticks"],
             "ticks of the last day that died before their end: {}: `crontick ticks`, and the host's log",

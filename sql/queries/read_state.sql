@@ -2,6 +2,7 @@
 select
     i.environment,
     crontick.now() as now,
+    crontick.now() - i.created_at as installed_age,
     exists(select from crontick.test_clock) as test_clock,
     latest.started_at as last_tick_at,
     latest.trigger as last_trigger,

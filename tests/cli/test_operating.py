@@ -3,6 +3,7 @@
 import json
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 
 import psycopg
 import pytest
@@ -148,6 +149,7 @@ def test_what_waits_for_a_person_makes_status_fail(cli: Command) -> None:
 
 
 STATE = {
+    "installed_age": timedelta(hours=1),
     "last_tick_age": None,
     "oldest_due": None,
     "died_ticks": 0,
@@ -166,6 +168,7 @@ STATE = {
         ({}, ""),
         ({"last_tick_age": timedelta(hours=23)}, ""),
         ({"oldest_due": timedelta(minutes=5)}, "no tick has come yet, and the oldest job has been due for 5m"),
+        ({"installed_age": timedelta(hours=25)}, "no tick has come yet, and nothing is due: call POST /cron/tick"),
         ({"last_tick_age": timedelta(hours=25)}, "no tick has come for 1d 1h, and nothing is due"),
         ({"refused_ends": 1}, "jobs whose end the database refuses to store: 1: `crontick jobs --error"),
         ({"disabled_endpoints": 1}, "endpoints that answered 410 and are disabled: 1: `crontick resume endpoint NAME`"),
@@ -175,6 +178,25 @@ STATE = {
 def test_silence_is_told(state: dict[str, object], said: str) -> None:
     found = findings({**STATE, **state}, timedelta(hours=24))
     assert [sentence.startswith(said) for sentence in found] == ([True] if said else [])
+
+
+@pytest.mark.parametrize(
+    ("options", "hours", "age", "status"),
+    [
+        ([], 23, "23h", 0),
+        ([], 25, "1d 1h", 1),
+        (["--max-age", "2h"], 3, "3h", 1),
+        (["--max-age", "2d"], 25, "1d 1h", 0),
+    ],
+)
+def test_a_trigger_that_went_silent_is_found_though_nothing_waits(
+    cli: Command, sync_conn: psycopg.Connection[Any], options: list[str], hours: int, age: str, status: int
+) -> None:
+    cli("tick")
+    sync_conn.execute("update crontick.test_clock set ahead = make_interval(hours => %s)", [hours])
+    answer = cli("status", *options)
+    assert f"last tick {age}" in answer.out
+    assert (answer.status, f"! no tick has come for {age}" in answer.out) == (status, status == 1)
 
 
 def test_reminders_are_previewed_without_a_trace(cli: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
