@@ -12,6 +12,7 @@ import pytest
 import yaml
 
 from crontick.handler.trigger import trigger_name
+from crontick.jobs.settings import Settings
 from crontick.sql import VERSION
 
 ROOT = Path(__file__).parents[2]
@@ -104,6 +105,16 @@ def test_the_documents_tell_every_input_and_output() -> None:
 def test_the_script_has_our_version_and_the_trigger_is_known_by_it() -> None:
     assert f'VERSION: Final = "{VERSION}"\n' in (FOLDER / "tick.py").read_text()
     assert trigger_name(f"crontick-github-actions/{VERSION}") == "github-actions"
+
+
+def test_no_caller_gives_up_while_a_tick_of_the_default_budget_may_still_run() -> None:
+    script = (FOLDER / "tick.py").read_text()
+    (budget,) = re.findall(r"^DEFAULT_BUDGET_SECONDS: Final = ([0-9]+)$", script, re.MULTILINE)
+    assert int(budget) == Settings().budget_seconds
+    assert int(budget) <= 180 / 2, "Cloud Scheduler gives up after three minutes"
+    patience = [int(seconds) for page in PAGES for seconds in re.findall(r"--max-time ([0-9]+)", page.read_text())]
+    assert patience
+    assert min(patience) > int(budget) + 20, "which is how long a database may take to wake"
 
 
 def test_the_script_needs_the_standard_library_of_an_older_python_alone() -> None:
