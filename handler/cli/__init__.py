@@ -2,6 +2,8 @@
 
 import sys
 
+from crontick.sql.extras import install
+
 
 def main() -> None:
     """The console script; says which extra to install where its libraries are missing. Exits 0, 1 or 2."""
@@ -9,7 +11,7 @@ def main() -> None:
         import rich
         import typer  # noqa: F401
     except ModuleNotFoundError as error:
-        sys.stderr.write(f"the command line needs {error.name}: pip install 'crontick[cli]'\n")
+        sys.stderr.write(f"the command line needs {error.name}: {install('cli')}\n")
         sys.exit(2)
     del rich
     from crontick.handler.cli.run import run

@@ -22,11 +22,12 @@ from crontick.jobs.fit import suggestion
 from crontick.jobs.kinds.signature import SecretError, signing_key
 from crontick.jobs.prepared import unprepared
 from crontick.jobs.ready import check_ready
-from crontick.jobs.sealing import INSTALL, KEYS, MAKE_ONE
+from crontick.jobs.sealing import KEYS, MAKE_ONE
 from crontick.jobs.secrets import read_secret, tokens
 from crontick.jobs.settings import VARIABLES, Settings, SettingsError
 from crontick.jobs.stop import Stop
 from crontick.jobs.unavailable import Unavailable
+from crontick.sql.extras import install
 
 # What Kubernetes puts into the environment of every container beside a service called crontick.
 _NOT_OURS: Final = re.compile(r"CRONTICK_(SERVICE|PORT)(_|$)")
@@ -168,7 +169,7 @@ def _secret_fields(deployment: Deployment) -> Iterator[Finding]:
                 wrong=True, sentence=f"{kind.name} has secret fields ({fields}), and {KEYS} is not set: {MAKE_ONE}"
             )
     elif find_spec("cryptography") is None:
-        yield Finding(wrong=True, sentence=f"{KEYS} is set, and cryptography is not here: {INSTALL}")
+        yield Finding(wrong=True, sentence=f"{KEYS} is set, and cryptography is not here: {install('encryption')}")
 
 
 def _statements(url: str, deployment: Deployment) -> Iterator[Finding]:

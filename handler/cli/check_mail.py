@@ -9,6 +9,7 @@ from crontick.jobs.kinds.settings import EmailSettings
 from crontick.jobs.kinds.smtp_url import SmtpUrlError, mail_server
 from crontick.jobs.kinds.templates import FOLDER as TEMPLATES
 from crontick.jobs.kinds.templates import faults
+from crontick.sql.extras import install
 
 
 def unsendable(email: EmailSettings | None, environ: Mapping[str, str]) -> Iterator[str]:
@@ -16,7 +17,7 @@ def unsendable(email: EmailSettings | None, environ: Mapping[str, str]) -> Itera
     if email is None:
         return
     if find_spec("aiosmtplib") is None or find_spec("jinja2") is None:
-        yield '[email] needs more packages: pip install "crontick[email]"'
+        yield f"[email] needs more packages: {install('email')}"
         return
     url = environ.get(email.secret_name, "").strip()
     if email.provider == "smtp" and url:

@@ -9,6 +9,7 @@ import typer
 
 from crontick.handler.cli.options import Json, length
 from crontick.handler.cli.screen import complain
+from crontick.sql.extras import install
 
 EVERY: Final = timedelta(seconds=5)
 
@@ -29,7 +30,7 @@ def dev(
     """Serve your app with reload, a database, a tick every few seconds, and a mail server that sends nothing."""
     for library in ("uvicorn", "aiosmtpd"):
         if find_spec(library) is None:
-            complain(f"crontick dev needs {library}: pip install 'crontick[dev]'")
+            complain(f"crontick dev needs {library}: {install('dev')}")
             raise typer.Exit(2)
     from crontick.handler.dev import Asked, DevRefused, run
 

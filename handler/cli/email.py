@@ -20,6 +20,7 @@ from crontick.jobs.kinds.settings import EmailSettings, HttpSettings
 from crontick.jobs.payload import PayloadError
 from crontick.jobs.settings import Settings
 from crontick.jobs.signals import Permanent, Retry
+from crontick.sql.extras import install
 
 app: Final = typer.Typer(help="Mail before it goes out.", no_args_is_help=True)
 
@@ -40,7 +41,7 @@ def render(
         complain("crontick.toml has no [email]: it says from whom mail is, and where templates are")
         raise typer.Exit(1)
     if find_spec("aiosmtplib") is None or find_spec("jinja2") is None:
-        complain('mail needs more packages: pip install "crontick[email]"')
+        complain(f"mail needs more packages: {install('email')}")
         raise typer.Exit(2)
     from crontick.jobs.kinds.outgoing import outgoing
 

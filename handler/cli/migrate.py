@@ -7,10 +7,11 @@ import typer
 
 from crontick.handler.cli.database import naming, settings
 from crontick.handler.cli.options import Json
-from crontick.handler.cli.screen import say, say_json
-from crontick.jobs.deployment import load_deployment
+from crontick.handler.cli.screen import complain, say, say_json
+from crontick.jobs.config_error import ConfigError
+from crontick.jobs.deployment import DeploymentError, load_deployment
 from crontick.jobs.known import make_kinds_known
-from crontick.jobs.settings import Settings
+from crontick.jobs.settings import Settings, SettingsError
 from crontick.sql import migrate as schema
 
 
@@ -19,6 +20,7 @@ def migrate(
     check: Annotated[bool, typer.Option("--check", help="Exit 1 when something would run.")] = False,
     sql: Annotated[bool, typer.Option("--sql", help="Print the whole schema as SQL.")] = False,
     test_clock: Annotated[bool, typer.Option("--test-clock", help="For tests: a clock that can be set.")] = False,
+    verbose: Annotated[bool, typer.Option("--verbose", help="Name every file, not the migrations alone.")] = False,
     json: Json = False,
 ) -> None:
     """Apply what is missing of the schema, and make this deployment's kinds known. Many may do so at once."""
@@ -31,21 +33,30 @@ def migrate(
     if plan or check:
         with naming(url):
             missing = [step.name for step in schema.pending(url)]
-        _show(missing, json=json, done="would run", nothing="nothing is missing")
+        _show(missing, "would run", nothing="nothing is missing", verbose=verbose, json=json)
         if check and missing:
             raise typer.Exit(1)
         return
     with naming(url):
         ran = schema.migrate(url, environment=known.environment, test_clock=test_clock)
-    _show(ran, json=json, done="ran", nothing="nothing was missing")
-    make_kinds_known(load_deployment(known), url)
+    _show(ran, "ran", nothing="nothing was missing", verbose=verbose, json=json)
+    try:
+        make_kinds_known(load_deployment(known), url)
+    except (SettingsError, ConfigError, DeploymentError) as error:
+        complain(f"the schema is up to date; the kinds could not be made known: {error}")
+        raise typer.Exit(1) from None
 
 
-def _show(names: list[str], *, json: bool, done: str, nothing: str) -> None:
+def _show(names: list[str], done: str, *, nothing: str, verbose: bool, json: bool) -> None:
     if json:
         say_json({done.replace(" ", "_"): names})
         return
-    for name in names:
+    recreated = [name for name in names if not name.startswith("migrations/")]
+    is_short = len(recreated) > 1 and not verbose
+    named = [name for name in names if name not in recreated] if is_short else names
+    for name in named:
         say(f"{done} {name}")
+    if is_short:
+        say(f"{'and' if named else done} {len(recreated)} functions and views")
     if not names:
         say(nothing)

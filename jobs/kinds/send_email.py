@@ -52,7 +52,9 @@ async def send_email(payload: SendEmail, ctx: Context) -> dict[str, Any] | None:
     if settings is None:
         raise Retry("crontick.toml has no [email]: it says which server takes the mail, and from whom it is")
     if find_spec("aiosmtplib") is None or find_spec("jinja2") is None:
-        raise Retry('send_email needs more packages: pip install "crontick[email]"')
+        from crontick.sql.extras import install
+
+        raise Retry(f"send_email needs more packages: {install('email')}")
     until = monotonic() + max(ctx.kind.timeout_seconds - _OUR_SHARE, _OUR_SHARE)
     attachments = await _attachments(payload, settings, ctx)
     refused: Mapping[str, Said] = {}

@@ -80,7 +80,9 @@ def in_callers_thread(work: Callable[[], Coroutine[Any, Any, T]], *, instead: st
     try:
         from asgiref.sync import async_to_sync
     except ModuleNotFoundError:
-        raise RuntimeError("asgiref is not installed: pip install 'crontick[testing]'") from None
+        from crontick.sql.extras import install
+
+        raise RuntimeError(f"asgiref is not installed: {install('testing')}") from None
 
     async def worked() -> T:
         return await work()

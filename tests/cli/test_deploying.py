@@ -8,6 +8,7 @@ from pathlib import Path
 import psycopg
 import pytest
 
+from crontick.sql.extras import install
 from tests.cli.conftest import Command
 from tests.worlds.process import Processes
 
@@ -25,7 +26,16 @@ main()
 
 def test_the_bare_script_names_the_extra_that_is_missing() -> None:
     run = subprocess.run([sys.executable, "-c", HIDES], capture_output=True, text=True, check=False)
-    assert (run.returncode, run.stderr) == (2, "the command line needs typer: pip install 'crontick[cli]'\n")
+    assert (run.returncode, run.stderr) == (2, f"the command line needs typer: {install('cli')}\n")
+
+
+def test_the_development_server_says_how_to_install_what_it_lacks_from_a_checkout_too(
+    bare: Command, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, "aiosmtpd", None)
+    answer = bare("dev")
+    said = "crontick dev needs aiosmtpd: pip install 'crontick[dev]' (from a checkout: pip install '.[dev]')\n"
+    assert (answer.status, answer.err) == (2, said)
 
 
 def test_a_migrated_database_has_nothing_missing(cli: Command) -> None:
@@ -39,6 +49,40 @@ def test_what_would_run_is_told_and_fails_the_check(cli: Command, database: str)
     assert cli("migrate", "--plan").out == "would run views/jobs.sql\n"
     assert cli("migrate", "--check").status == 1
     assert cli("migrate").out == "ran views/jobs.sql\n"
+    assert cli("migrate", "--check").status == 0
+
+
+def test_migrations_are_named_and_what_they_bring_along_is_counted(
+    bare: Command, raw_database: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CRONTICK_DATABASE_URL", raw_database)
+    names = bare("migrate", "--plan", "--json").json["would_run"]
+    migrations = [name for name in names if name.startswith("migrations/")]
+    short = [*(f"ran {name}" for name in migrations), f"and {len(names) - len(migrations)} functions and views"]
+    assert bare("migrate", "--plan", "--verbose").out.splitlines() == [f"would run {name}" for name in names]
+    assert bare("migrate").out.splitlines() == short
+    with psycopg.connect(raw_database, autocommit=True) as conn:
+        conn.execute("update crontick.ledger set sha256 = 'another' where name like 'views/%'")
+        views = [name for name in names if name.startswith("views/")]
+    assert bare("migrate", "--plan").out == f"would run {len(views)} functions and views\n"
+    assert bare("migrate", "--verbose").out.splitlines() == [f"ran {name}" for name in views]
+
+
+@pytest.mark.parametrize(
+    ("name", "value"), [("CRONTICK_MODULES", "tests.cli.nowhere"), ("CRONTICK_CONFIG", "strict_kind = true")]
+)
+def test_a_migration_counts_also_when_the_kinds_cannot_be_made_known(
+    cli: Command, database: str, monkeypatch: pytest.MonkeyPatch, tmp_path: Path, name: str, value: str
+) -> None:
+    config = tmp_path / "wrong.toml"
+    config.write_text(value)
+    monkeypatch.setenv(name, value if name == "CRONTICK_MODULES" else str(config))
+    with psycopg.connect(database, autocommit=True) as conn:
+        conn.execute("update crontick.ledger set sha256 = 'another' where name = 'views/jobs.sql'")
+    answer = cli("migrate")
+    assert (answer.status, answer.out) == (1, "ran views/jobs.sql\n")
+    assert answer.err.startswith("the schema is up to date; the kinds could not be made known: ")
+    assert value.partition(" ")[0] in answer.err
     assert cli("migrate", "--check").status == 0
 
 

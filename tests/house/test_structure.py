@@ -66,6 +66,11 @@ def test_a_module_has_one_idea_told_in_a_sentence(path: Path) -> None:
     assert first.endswith((".", ")", "?")), f"{path} begins with no sentence"
 
 
+def test_how_to_install_an_extra_is_told_in_one_place_for_a_checkout_too() -> None:
+    tellers = [path for path in SOURCES for text in strings(path) if "pip install" in text]
+    assert {str(path) for path in tellers} == {"sql/extras.py"}
+
+
 def test_the_version_and_the_schema_have_one_number() -> None:
     assert pyproject()["project"]["version"] == VERSION
     assert f"## {VERSION}" in (ROOT / "CHANGELOG.md").read_text()
