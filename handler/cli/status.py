@@ -54,8 +54,9 @@ def _show(conn: Connection, max_age: timedelta, *, json: bool) -> list[str]:
     for pause in pauses:
         since = pause["paused_at"].isoformat(timespec="seconds")
         reason = f" ({pause['reason']})" if pause["reason"] else ""
+        paused = f"{pause['what']} {pause['name']}".rstrip()
         how = "paused" if pause["status_code"] is None else "disabled"
-        say(f"{how}: {pause['what']} {pause['name']} since {since} by {pause['by']}{reason}")
+        say(f"{how}: {paused} since {since} by {pause['by']}{reason}")
     for sentence in wrong:
         say(f"! {sentence}")
     return wrong

@@ -63,7 +63,7 @@ def test_a_doubt_is_decided(cli: Command, decision: str, again: int) -> None:
 def test_what_is_paused_is_not_run_until_it_is_resumed(cli: Command, what: list[str]) -> None:
     cli("enqueue", "greet")
     assert cli("pause", *what, "--by", "ada", "--reason", "deploying").status == 0
-    assert f"paused: {' '.join(what)}" in cli("status").out
+    assert f"paused: {' '.join(what)} since 20" in cli("status").out
     cli("tick")
     assert cli("jobs", "--status", "queued", "--json").json
     assert cli("resume", *what).status == 0
