@@ -31,6 +31,7 @@ _NO_MODULES: Final = "no CRONTICK_MODULES, and no background.py here: only the k
 _SHELL: Final = (
     "CRON_SECRET",
     "CRONTICK_DATABASE_URL",
+    "DATABASE_URL",
     "CRONTICK_ENVIRONMENT",
     "CRONTICK_MODULES",
     "CRONTICK_CONFIG",

@@ -24,6 +24,7 @@ def test_a_job_is_run_by_a_tick_and_its_mail_is_told_shortly(processes: Processe
     assert (mail["to"], mail["subject"], mail["text"]) == ("ada@users.example", "Hello Ada", "One\nTwo\nThree\n…")
     assert dev.told("tick", "succeeded")["trigger"] == "crontick dev"
     assert json.loads(dev.command("status", "--json"))["environment"] == "dev"
+    assert dev.shell('echo "$DATABASE_URL"').strip() == dev.database_url
     assert dev.end() == 0
 
 
