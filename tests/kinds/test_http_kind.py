@@ -3,12 +3,14 @@
 import base64
 import json
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 import pytest
 from standardwebhooks import Webhook
 
+from crontick.jobs.deployment import load_deployment
 from tests.kinds.conftest import Deployed
 from tests.worlds.http_receiver import Answer, HttpReceiver, http_receiver
 
@@ -213,3 +215,16 @@ async def test_it_is_a_kind_like_all_others(deploy: Deploy, app: HttpReceiver) -
     found = await deployed.job(job)
     assert (found["queue"], found["priority"]) == ("slow", -3)
     assert 598 <= await deployed.seconds_until(job) <= 660
+
+
+async def test_a_secret_field_is_clear_for_the_app_alone(deploy: Deploy, app: HttpReceiver) -> None:
+    deployed = deploy(resize(app, 'secret = ["token"]\n'))
+    key = base64.b64encode(bytes([9]) * 32).decode()
+    deployed.deployment = load_deployment(replace(deployed.deployment.settings, encryption_keys=(key,)))
+    app.answers.append(Answer(400, b"what is tok-4711?"))
+    job = await enqueue(deployed, '{"token": "tok-4711"}')
+    await deployed.tick()
+    [request] = app.requests
+    assert json.loads(request.body)["payload"]["token"] == "tok-4711"
+    assert "tok-4711" not in json.dumps([await deployed.job(job), await deployed.attempts(job)])
+    assert "what is" in (await deployed.job(job))["last_error"]

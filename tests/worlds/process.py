@@ -87,10 +87,14 @@ class Processes:
 
     def run(self, *arguments: str, env: Mapping[str, str] | None = None) -> Child:
         """Run Python with these arguments, for example ``-m``, a module, and what it takes."""
+        return self.program(sys.executable, "-u", *arguments, env=env)
+
+    def program(self, *command: str, env: Mapping[str, str] | None = None) -> Child:
+        """Run any program."""
         path = os.pathsep.join(filter(None, [str(ROOT), os.environ.get("PYTHONPATH", "")]))
         errors = tempfile.TemporaryFile()  # noqa: SIM115 (closed with the child)
         process = subprocess.Popen(
-            [sys.executable, "-u", *arguments],
+            command,
             stdin=subprocess.DEVNULL,
             stdout=subprocess.PIPE,
             stderr=errors,
