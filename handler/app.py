@@ -15,6 +15,7 @@ from crontick.handler.body import HungUp
 from crontick.handler.logs import log
 from crontick.handler.paths import TICK_PATHS
 from crontick.handler.problem import FAULT, NOT_FOUND, UNAVAILABLE, Problem
+from crontick.handler.report_door import FileDoor, ReportDoor
 from crontick.handler.shutdown import asked_by_sigterm
 from crontick.handler.tick_door import RunTick, TickDoor
 from crontick.jobs.settings import Settings
@@ -27,11 +28,12 @@ def create_app(
     run_tick: RunTick,
     check_ready: health.CheckReady,
     retire: Callable[[], None] | None = None,
+    answer_bytes: int | None = None,
 ) -> ASGIApp:
     """The application; making it makes no connection and starts nothing.
 
     ``retire`` ends the process, for one that is all ours: its loop is then watched, and SIGTERM stops a running tick.
-    A route whose secret is not set does not exist.
+    ``answer_bytes``: the most that the host lets one answer have. A route whose secret is not set does not exist.
     """
     prefix = settings.prefix or ""
     door = TickDoor(settings, run_tick=run_tick, retire=retire)
@@ -39,6 +41,12 @@ def create_app(
     routes += [Route(path, door if settings.cron_secrets else _Raw(_without_secret)) for path in TICK_PATHS]
     if readers := digests(settings.cron_secrets + settings.admin_secrets):
         routes.append(Route(f"{prefix}/readyz", _Raw(health.ready(check_ready, readers))))
+
+    if settings.admin_secrets:
+        routes.append(Route(f"{prefix}/api/reports/{{run:int}}", ReportDoor(settings)))
+    if settings.admin_secrets or settings.signing_secrets:
+        file_door = FileDoor(settings, answer_bytes=answer_bytes)
+        routes.append(Route(f"{prefix}/api/reports/{{run:int}}/download", file_door))
 
     @asynccontextmanager
     async def lifespan(_: Any) -> AsyncIterator[None]:

@@ -26,6 +26,11 @@ OUT_OF_RANGE: Final = Type("out-of-range", 422, "A field is unknown or out of ra
 BODY_LATE: Final = Type("body-late", 408, "The body took too long")
 BODY_TOO_LARGE: Final = Type("body-too-large", 413, "The body is too large")
 BODY_ENCODED: Final = Type("body-encoded", 415, "The body is compressed")
+NO_REPORT: Final = Type("no-report", 404, "There is no such run of a report")
+REPORT_NOT_READY: Final = Type("report-not-ready", 409, "The report's file is not finished")
+LINK_REFUSED: Final = Type("link-refused", 403, "The link does not open this file")
+RANGE: Final = Type("range", 416, "No byte of the file is in that range")
+ANSWER_TOO_LARGE: Final = Type("answer-too-large", 413, "The file is too large for one answer of this host")
 UNAVAILABLE: Final = Type("unavailable", 503, "No tick can run just now")
 FAULT: Final = Type("fault", 500, "crontick itself failed")
 TYPES: Final = (
@@ -39,6 +44,11 @@ TYPES: Final = (
     BODY_LATE,
     BODY_TOO_LARGE,
     BODY_ENCODED,
+    NO_REPORT,
+    REPORT_NOT_READY,
+    LINK_REFUSED,
+    RANGE,
+    ANSWER_TOO_LARGE,
     UNAVAILABLE,
     FAULT,
 )

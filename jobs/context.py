@@ -52,6 +52,10 @@ class Supplies(Protocol):
         """The endpoint of that name."""
         ...
 
+    def report_link(self, run: int, lasts: timedelta) -> str:
+        """A signed link to a run's file."""
+        ...
+
     def lend(self, ctx: "Context") -> "Lent":
         """A connection for that attempt."""
         ...
@@ -251,6 +255,14 @@ class Context:
         Raises ``LookupError`` with a sentence where there is none, or a secret of it cannot be had.
         """
         return await self._supplies.endpoint(name)
+
+    def report_link(self, run: int, *, lasts: timedelta = timedelta(days=7)) -> str:
+        """A signed link to that run's file, to be mailed for example; it opens once the run has succeeded.
+
+        Raises ``LinkError`` where ``CRONTICK_PUBLIC_URL`` or ``CRONTICK_SIGNING_SECRET`` is not set, and for more than
+        seven days.
+        """
+        return self._supplies.report_link(run, lasts)
 
     def reserve(self, key: str) -> Coroutine[Any, Any, tuple[str, int | None, float]]:
         """Ask for a marker on the tick's connection; one trip for all calls that wait."""

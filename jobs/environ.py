@@ -82,6 +82,14 @@ class Environ:
             self.sentences.append(f"{name} {error}")
             return None
 
+    def public_url(self, name: str) -> str | None:
+        """What links begin with, without a slash at its end."""
+        given = self.text(name)
+        if given and not re.fullmatch(r"https?://[A-Za-z0-9.\-]+(:[0-9]{1,5})?(/[A-Za-z0-9._~\-]+)*/?", given):
+            self.sentences.append(f"{name} must be a URL that links can begin with, such as https://app.example")
+            return None
+        return given.rstrip("/") or None
+
     def number(self, name: str, default: float, least: float, most: float) -> float:
         """Seconds; the default where nothing is said or what is said is wrong."""
         number = self.optional_number(name, least, most)

@@ -30,6 +30,7 @@ VARIABLES: Final = (
         "keys for secret fields, `ID:BASE64` of 32 bytes, separated by commas; the first seals",
     ),
     Variable("CRONTICK_SIGNING_SECRET", "", "signs what kinds at a URL are sent: `whsec_…`, several while rotating"),
+    Variable("CRONTICK_PUBLIC_URL", "", "where crontick's routes are for others, such as https://app.example: links"),
     Variable("CRONTICK_MODULES", "", "modules that define kinds, separated by commas"),
     Variable("CRONTICK_AROUND", "", "`module:name` of a context manager around every attempt"),
     Variable("CRONTICK_CONFIG", "crontick.toml if there", "the configuration file"),
@@ -69,6 +70,7 @@ class Settings:
     enqueue_secrets: tuple[str, ...] = field(default=(), repr=False)
     signing_secrets: tuple[str, ...] = field(default=(), repr=False)
     encryption_keys: tuple[str, ...] = field(default=(), repr=False)
+    public_url: str | None = None
     modules: tuple[str, ...] = ()
     around: str | None = None
     config_path: Path | None = None
@@ -110,6 +112,7 @@ class Settings:
             enqueue_secrets=secrets["CRONTICK_ENQUEUE_SECRET"],
             signing_secrets=read.signing("CRONTICK_SIGNING_SECRET"),
             encryption_keys=read.keys("CRONTICK_ENCRYPTION_KEYS"),
+            public_url=read.public_url("CRONTICK_PUBLIC_URL"),
             modules=read.modules("CRONTICK_MODULES"),
             around=read.matching("CRONTICK_AROUND", r"[\w.]+:[\w.]+", "module:name") or None,
             config_path=read.file("CRONTICK_CONFIG", DEFAULT_CONFIG),

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Callable, Coroutine, Iterable, Iterator
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
@@ -117,6 +117,12 @@ class TickSupplies:
 
             self._endpoints = Endpoints(self.link, self._deployment, self.secret)
         return await self._endpoints.find(name)
+
+    def report_link(self, run: int, lasts: timedelta) -> str:
+        """As ``Context.report_link``."""
+        from crontick.jobs.links import make_link
+
+        return make_link(self._deployment.settings, run, lasts=lasts)
 
     def lend(self, ctx: Context) -> Lent:
         """A connection for one attempt."""

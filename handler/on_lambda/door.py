@@ -28,6 +28,9 @@ from crontick.jobs.unavailable import Unavailable
 PATIENCE_SECONDS: Final = 7.5
 """How long past its deadline a loop may be blocked; the platform's own limit may come sooner."""
 
+ANSWER_BYTES: Final = 3_000_000
+"""Lambda takes 6 MB, in which a quote or a line end of a text is two characters, and other bytes are in base64."""
+
 
 class TickFailed(Exception):
     """A direct invocation did not do what it asks for; the text says why, in crontick's own words (P36)."""
@@ -133,6 +136,7 @@ class LambdaDoor:
                 run_tick=lambda request, caller, stop: self._tick(deployment, request, caller, stop),
                 check_ready=lambda: check_ready(deployment),
                 retire=self._forget_app if self._ours else None,
+                answer_bytes=ANSWER_BYTES,
             )
         return self._app
 

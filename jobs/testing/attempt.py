@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Coroutine
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
 
 from crontick.jobs.clock import Moment
@@ -104,6 +104,7 @@ class _LentAlone:
 
     def __init__(self, deployment: Deployment, sync_side: SyncSide) -> None:
         self.settings = deployment.config
+        self._environment = deployment.settings
         self._sync_side = sync_side
         self._http: httpx.AsyncClient | None = None
         self.secret = TickSecrets(deployment.redact).read
@@ -126,6 +127,11 @@ class _LentAlone:
                 f"crontick.toml has no [[webhook_endpoint]] {name}, and run has no database: use drain(conn)"
             )
         return found
+
+    def report_link(self, run: int, lasts: timedelta) -> str:
+        from crontick.jobs.links import make_link
+
+        return make_link(self._environment, run, lasts=lasts)
 
     def lend(self, ctx: Context) -> NoReturn:
         raise RuntimeError(f"run has no database, and {ctx.kind.name} asks for ctx.db(): use drain(conn)")

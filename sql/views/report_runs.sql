@@ -1,5 +1,5 @@
--- The runs of reports. What became of an unfinished one is what became of the job of its last part: nobody has to note it, so no
--- death can leave it untrue. A requeued copy of a dead one is followed.
+-- The runs of reports. What became of an unfinished one is what became of the job of its latest part: nobody has to note it, so no
+-- death can leave it untrue. A requeued copy of a dead one is followed. Last come jobs whose first part was not yet begun.
 create or replace view crontick.report_runs as
 select
     f.run as id, f.report,
@@ -15,4 +15,15 @@ select
     case when f.finished_at is null then coalesce(u.last_error, e.last_error) end as last_error
 from crontick.report_files as f
 left join crontick.finished_jobs as e on f.job = e.id
-left join crontick.unfinished_jobs as u on coalesce(e.requeued_as, f.job) = u.id;
+left join crontick.unfinished_jobs as u on coalesce(e.requeued_as, f.job) = u.id
+union all
+select
+    j.id, j.payload ->> 'report', case j.status when 'dead' then 'failed' when 'cancelled' then 'cancelled' else 'queued' end,
+    coalesce(j.payload ->> 'format', 'csv'), j.payload @> '{"gzip": true}', 0, 0, null, 0, null, null, null, j.id as job, j.last_error
+from crontick.jobs as j
+where
+    j.kind = 'generate_report' and j.status <> 'succeeded' and not j.payload ? 'run' and j.requeued_from is null
+    and not exists (
+        select from crontick.report_files as f
+        where f.run = j.id
+    );
