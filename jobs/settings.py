@@ -29,7 +29,11 @@ VARIABLES: Final = (
         "",
         "keys for secret fields, `ID:BASE64` of 32 bytes, separated by commas; the first seals",
     ),
-    Variable("CRONTICK_SIGNING_SECRET", "", "signs what kinds at a URL are sent: `whsec_…`, several while rotating"),
+    Variable(
+        "CRONTICK_SIGNING_SECRET",
+        "",
+        "signs what kinds at a URL are sent, and links: `whsec_…`, several while rotating",
+    ),
     Variable("CRONTICK_PUBLIC_URL", "", "where crontick's routes are for others, such as https://app.example: links"),
     Variable("CRONTICK_MODULES", "", "modules that define kinds, separated by commas"),
     Variable("CRONTICK_AROUND", "", "`module:name` of a context manager around every attempt"),

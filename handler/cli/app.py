@@ -15,6 +15,7 @@ from crontick.handler.cli import (
     migrate,
     pauses,
     reminders,
+    report,
     rotate,
     status,
     tick,
@@ -53,3 +54,4 @@ app.command("status")(status.status)
 app.command("ticks")(ticks.ticks)
 app.add_typer(reminders.app, name="reminders")
 app.add_typer(webhook.app, name="webhook")
+app.add_typer(report.app, name="report")

@@ -35,6 +35,7 @@ def enqueue(
     on_conflict: Annotated[Literal["keep", "replace"], typer.Option()] = "keep",
     group: Annotated[str | None, typer.Option(help="Jobs of one group run one at a time, in order.")] = None,
     expires_at: Moment = None,
+    wait: Annotated[bool, typer.Option("--wait", help="Until it has ended; exit 1 unless it succeeds.")] = False,
     json: Json = False,
 ) -> None:
     """Enqueue a job and print its id; where a unique key is taken, that of the job that has it."""
@@ -57,6 +58,15 @@ def enqueue(
             on_conflict=on_conflict,
         )
         job = insert(conn, order)
+        if not (json and wait):
+            _tell(job, json=json)
+        if wait:
+            from crontick.handler.cli.wait import wait as wait_for
+
+            wait_for(conn, job, json=json)
+
+
+def _tell(job: int, *, json: bool) -> None:
     if json:
         say_json({"job": job})
     else:

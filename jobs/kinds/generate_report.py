@@ -37,5 +37,6 @@ async def generate_report(payload: GenerateReport, ctx: Context) -> None:
 
     report = next((known for known in ctx.settings.report if known.name == payload.report), None)
     if report is None:
-        raise Retry(f"crontick.toml has no [[report]] called {payload.report[:80]}")
+        # The deploy that brings it may come before the last attempt.
+        raise Retry("crontick.toml has no such [[report]]", detail=payload.report[:80])
     await make_part(payload, report, ctx)

@@ -41,7 +41,7 @@ async def make_part(payload: GenerateReport, report: ReportSettings, ctx: Contex
     try:
         asks = ReportQuery(report, payload.parameters)
     except ParameterError as error:
-        raise Permanent(f"report {report.name}: {error}") from None
+        raise Permanent(f"report {report.name} does not take these parameters", detail=str(error)) from None
     file_format, run = payload.format or report.format, payload.run or ctx.job.lineage
     shape = Shape(as_json=file_format == "jsonl", gzip=payload.gzip, header=payload.part == 1)
     begins = {
@@ -58,7 +58,9 @@ async def make_part(payload: GenerateReport, report: ReportSettings, ctx: Contex
         try:
             part, expected = await _read(conn, ctx, asks, (file, shape, report.chunk_rows))
         except KeyFault as fault:
-            raise Permanent(f"report {report.name} has no key: {fault}") from None
+            raise Permanent(
+                f"report {report.name} has no key that is unique and never null", detail=str(fault)
+            ) from None
         except psycopg.Error as error:
             raise _judged(error, report, ctx) from None
         appends = {
@@ -132,7 +134,7 @@ async def _enqueue(conn: Connection, ctx: Context, follower: GenerateReport, exp
 
 async def _append(conn: Connection, ctx: Context, appends: dict[str, Any]) -> None:
     cursor = await conn.execute(query("append_report_part").text.encode(), appends)
-    [(row_count, rows_expected)] = await cursor.fetchall()
+    [(row_count, rows_expected, _)] = await cursor.fetchall()
     told = {"run": appends["run"], "part": appends["part"], "rows": row_count, "rows_expected": rows_expected}
     await ctx.complete(conn, told)
 
@@ -147,4 +149,5 @@ def _judged(error: psycopg.Error, report: ReportSettings, ctx: Context) -> BaseE
         )
     if not state or state.startswith(_MENDS_ITSELF):
         return error
-    return Permanent(f"the query of report {report.name} fails ({state}): {error.diag.message_primary}")
+    said = error.diag.message_primary or ""
+    return Permanent(f"the query of report {report.name} fails ({state})", detail=said)

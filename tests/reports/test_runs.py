@@ -91,8 +91,8 @@ async def test_parameters_that_do_not_fit_make_it_dead(reports: Reports, given: 
         ("select id, 1 / (id - 15) as amount from sales", "the query of report sales fails (22012)"),
         ("select id, nextval('counter') from sales", "the query of report sales fails (25006)"),
         ("select id from sales) as q; drop table sales; --", "the query of report sales fails (42601)"),
-        ("select id % 7 as id from sales", "report sales has no key: two rows have the key 0"),
-        ("select nullif(id, 3) as id from sales", "report sales has no key: it is null in a row"),
+        ("select id % 7 as id from sales", "two rows have the key 0"),
+        ("select nullif(id, 3) as id from sales", "it is null in a row"),
         ("select buyer from sales", "the query of report sales fails (42703)"),
     ],
 )
