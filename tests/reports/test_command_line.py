@@ -28,7 +28,8 @@ def sales(database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> str
     return database
 
 
-def test_a_report_is_listed_and_downloaded_once(sales: str, cli: Command) -> None:
+@pytest.mark.usefixtures("sales")
+def test_a_report_is_listed_and_downloaded_once(cli: Command) -> None:
     run = cli(*START).out.strip()
     assert cli("report", "download", run).status == 1
     cli("tick")
@@ -40,7 +41,8 @@ def test_a_report_is_listed_and_downloaded_once(sales: str, cli: Command) -> Non
     assert "is there already" in cli("report", "download", run).err
 
 
-def test_a_link_says_what_it_lacks(sales: str, cli: Command, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.usefixtures("sales")
+def test_a_link_says_what_it_lacks(cli: Command, monkeypatch: pytest.MonkeyPatch) -> None:
     assert "CRONTICK_PUBLIC_URL is not set" in cli("report", "link", "7").err
     monkeypatch.setenv("CRONTICK_PUBLIC_URL", "https://app.example/")
     assert "CRONTICK_SIGNING_SECRET is not set" in cli("report", "link", "7").err
@@ -49,7 +51,8 @@ def test_a_link_says_what_it_lacks(sales: str, cli: Command, monkeypatch: pytest
     assert cli("report", "link", "7", "--lasts", "1d").out.startswith("https://app.example/api/reports/7/download?")
 
 
-def test_waiting_tells_how_far_it_is_line_by_line(sales: str, cli: Command, processes: Processes) -> None:
+@pytest.mark.usefixtures("sales")
+def test_waiting_tells_how_far_it_is_line_by_line(cli: Command, processes: Processes) -> None:
     child = processes.start(MAIN, *START, "--wait")
     run = child.line()
     assert child.line() == "queued 0"
@@ -61,7 +64,8 @@ def test_waiting_tells_how_far_it_is_line_by_line(sales: str, cli: Command, proc
     assert cli("report", "list").lines[0][0] == run
 
 
-def test_waiting_for_what_fails_exits_with_one(sales: str, cli: Command, processes: Processes) -> None:
+@pytest.mark.usefixtures("sales")
+def test_waiting_for_what_fails_exits_with_one(cli: Command, processes: Processes) -> None:
     wrong = ("enqueue", "generate_report", '{"report": "sales", "parameters": {"x": 1}}', "--wait", "--json")
     child = processes.start(MAIN, *wrong)
     # The one tick may come before the job: the command is still starting.
