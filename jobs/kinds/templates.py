@@ -20,6 +20,8 @@ _NAME: Final = re.compile(r"[A-Za-z0-9][A-Za-z0-9_.-]{0,99}")
 _ENDINGS: Final = ("subject.txt", "txt", "html")
 _CHARACTERS: Final = 1_000_000
 _SECONDS: Final = 2.0
+_WITH_DATA: Final = (ArithmeticError, LookupError, MemoryError, RecursionError, TypeError, ValueError)
+"""What an expression may raise for want of other data."""
 
 
 class TemplateError(ValueError):
@@ -96,7 +98,10 @@ def _referred(environment: "jinja2.Environment", source: str) -> tuple[str, ...]
 def _rendered(environment: "jinja2.Environment", file: str, data: Mapping[str, Any]) -> str | None:
     import jinja2
 
+    from crontick.jobs.kinds.template_time import UNTIL, TooSlow
+
     made, characters, until = [], 0, time.monotonic() + _SECONDS
+    UNTIL.set(until)
     try:
         for piece in environment.get_template(file).generate(data):
             made.append(piece)
@@ -111,7 +116,17 @@ def _rendered(environment: "jinja2.Environment", file: str, data: Mapping[str, A
         raise TemplateError(f"{file}, line {error.lineno}: it is no Jinja template") from None
     except jinja2.UndefinedError as error:
         raise TemplateError(f"{file}: {error.message}, and the job's data has no such name") from None
-    except (jinja2.TemplateError, ArithmeticError, LookupError, TypeError, ValueError) as error:
+    except TooSlow:
+        raise TemplateError(f"{file} takes longer than {_SECONDS:g} s") from None
+    except (
+        jinja2.TemplateError,
+        RecursionError,
+        MemoryError,
+        ArithmeticError,
+        LookupError,
+        TypeError,
+        ValueError,
+    ) as error:
         raise TemplateError(f"{file}: {type(error).__name__} when it met the job's data") from None
     raise TemplateError(f"{file} makes more than a mail holds")
 
@@ -121,9 +136,12 @@ def _environment(folder: Path) -> "jinja2.Environment":
     import jinja2
     from jinja2.sandbox import ImmutableSandboxedEnvironment
 
+    from crontick.jobs.kinds.template_time import InTime
+
     return ImmutableSandboxedEnvironment(
         loader=jinja2.FileSystemLoader(folder),
         undefined=jinja2.StrictUndefined,
         autoescape=jinja2.select_autoescape(["html"]),
         keep_trailing_newline=True,
+        extensions=[InTime],
     )

@@ -127,6 +127,7 @@ async def test_in_doubt_another_text_than_before_goes_out_only_if_the_policy_say
         await deployed.tick()
         await deployed.later(timedelta(minutes=10))
     assert [mail["subject"] for mail in stub.mails] == mails
+    assert len(stub.requests) == len(mails)
     assert (await marker(deployed))[0] == ("sent" if policy == "resend" else "in_doubt")
 
 

@@ -1,5 +1,6 @@
 """A mail is handed in once, and what the server says decides what becomes of the job."""
 
+import json
 from collections.abc import Callable, Iterator
 from datetime import timedelta
 from pathlib import Path
@@ -7,6 +8,7 @@ from typing import Any
 
 import pytest
 
+from crontick.jobs.kinds import smtp
 from crontick.jobs.kinds.addresses import Address
 from crontick.jobs.kinds.send_email import SendEmail, send_email
 from crontick.jobs.request import TickRequest
@@ -217,6 +219,23 @@ async def test_what_the_deployment_lacks_may_be_there_next_time(
     assert found["last_error"].startswith("Retry: crontick.toml has no [email]")
 
 
+async def test_over_the_smtp_of_resend_its_key_is_a_header(
+    deployed: Deployed, sink: SmtpSink, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    async def here(_host: str, _port: int) -> list[str]:
+        return ["127.0.0.1"]
+
+    monkeypatch.setattr(smtp, "resolve", here)
+    monkeypatch.setenv("SMTP_URL", f"smtp://smtp.resend.com:{sink.port}")
+    sink.replies["DATA"].append("451 later")
+    await deployed.enqueue(send_email, HI)
+    await deployed.tick()
+    await deployed.later(timedelta(minutes=2))
+    await deployed.tick()
+    assert len({mail.message["Resend-Idempotency-Key"] for mail in sink.seen}) == 1
+    assert len(sink.seen[0].message["Resend-Idempotency-Key"]) == 40
+
+
 async def test_a_template_is_a_file_of_the_deployment(deploy: Deploy, sink: SmtpSink, tmp_path: Path) -> None:
     folder = tmp_path / "mails"
     folder.mkdir()
@@ -230,6 +249,12 @@ async def test_a_template_is_a_file_of_the_deployment(deploy: Deploy, sink: Smtp
     await deployed.tick()
     assert (await deployed.job(job))["status"] == "succeeded"
     [mail] = sink.mails
+    [attempt] = await deployed.attempts(job)
+    cursor = await deployed.conn.execute("select details::text, content_hash from crontick.markers")
+    [(details, content_hash)] = await cursor.fetchall()
+    kept = json.loads(details)
+    assert attempt["details"] == {**kept, "content_hash": content_hash}
+    assert (kept["template"], len(kept["version"]), kept["answer"]) == ("hello", 16, "2.0.0 OK")
     text, html = (part.get_content().strip() for part in mail.message.iter_parts())
     assert mail.message["Subject"] == "Hi <b>{{ 7*7 }}"
     assert (text, html) == ("Dear <b>{{ 7*7 }}", "<p>Dear &lt;b&gt;{{ 7*7 }}</p>")

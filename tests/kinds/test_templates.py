@@ -5,7 +5,11 @@ from typing import Any
 
 import pytest
 
+from crontick.jobs.kinds import templates
 from crontick.jobs.kinds.templates import TemplateError, TemplateMissing, render
+
+_LOOPS = "{% for a in xs %}{% for b in xs %}{% for c in xs %}{% endfor %}{% endfor %}{% endfor %}"
+"""A turn for each of 10^12, and not a character."""
 
 
 def written(folder: Path, **files: str) -> Path:
@@ -44,17 +48,21 @@ def test_missing_files_are_named(tmp_path: Path, files: dict[str, str]) -> None:
         ("{{ a.append(1) }}", {"a": []}, "hello.txt: SecurityError"),
         ("{% for i in range(10**9) %}x{% endfor %}", {}, "hello.txt: OverflowError"),
         (
-            "{% for i in range(9999) %}{% for j in range(9999) %}xxxx{% endfor %}{% endfor %}",
+            "{% for i in range(9999) %}{% for j in range(9999) %}{{ 'x' * 999 }}{% endfor %}{% endfor %}",
             {},
             "makes more than a mail",
         ),
+        (_LOOPS, {"xs": [0] * 9999}, "hello.txt takes longer than 0.2 s"),
+        (f"{{% macro m() %}}{_LOOPS}{{% endmacro %}}{{{{ m() }}}}", {"xs": [0] * 9999}, "hello.txt takes longer than"),
+        ("{% macro m() %}{{ m() }}{% endmacro %}{{ m() }}", {}, "hello.txt: RecursionError"),
         ("{{ 'x' * a }}", {"a": 2_000_000}, "makes more than a mail"),
         ("{{ a.format(b) }}", {"a": "{0.__class__}", "b": 1}, "hello.txt: "),
     ],
 )
 def test_what_does_not_go_together_is_told_without_the_data(
-    tmp_path: Path, text: str, data: dict[str, Any], said: str
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, text: str, data: dict[str, Any], said: str
 ) -> None:
+    monkeypatch.setattr(templates, "_SECONDS", 0.2)
     with pytest.raises(TemplateError) as raised:
         render(written(tmp_path, subject_txt="Hi", txt=text), "hello", data)
     assert said in str(raised.value)
@@ -70,3 +78,14 @@ def test_a_name_is_that_of_a_file_in_the_folder(tmp_path: Path, name: str) -> No
 def test_a_link_out_of_the_data_is_no_template(tmp_path: Path) -> None:
     folder = written(tmp_path, subject_txt="{{ a }}", txt="{{ a }}")
     assert render(folder, "hello", {"a": "{% include 'x' %}{{ 7 * 7 }}"}).text == "{% include 'x' %}{{ 7 * 7 }}"
+
+
+def test_its_version_changes_with_any_of_its_files_and_what_they_include(tmp_path: Path) -> None:
+    folder = written(tmp_path, subject_txt="Hi", txt="{% include 'foot.txt' %}", html="x")
+    (folder / "foot.txt").write_text("Acme")
+    versions = [render(folder, "hello", {}).version]
+    for file in ("foot.txt", "hello.txt", "hello.html", "hello.subject.txt"):
+        with (folder / file).open("a") as opened:
+            opened.write("!")
+        versions.append(render(folder, "hello", {}).version)
+    assert len({*versions, render(folder, "hello", {}).version}) == 5

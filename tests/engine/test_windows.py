@@ -1,0 +1,105 @@
+"""A kind whose provider knows idempotency keys repeats a send in doubt, the same bytes under the same key (P21)."""
+
+from typing import Any, Literal
+
+import pytest
+
+from crontick.jobs import Context, Kind, Permanent, kind
+from tests.engine.conftest import World
+
+pytestmark = pytest.mark.anyio
+HOUR = 3600
+Sent = list[tuple[str, bytes]]
+
+
+def paying(sent: Sent, fates: list[str], *, in_doubt: Literal["park", "resend", "skip"] = "park") -> Kind[Any]:
+    """A kind that says for each attempt how its send goes; the text of what it sends is the payload's ``text``."""
+
+    @kind("pay", marker="key", in_doubt=in_doubt, window=24 * HOUR, backoff=[60], max_attempts=4)
+    async def pay(payload: dict[str, Any], ctx: Context) -> None:
+        async with ctx.once() as mark:
+            mark.provider = "bank"
+            content = payload["text"].encode()
+            sent.append((mark.idempotency_key(content), content))
+            fate = fates.pop(0) if fates else "sent"
+            if fate == "lost":
+                mark.in_doubt()
+            if fate == "refused":
+                raise Permanent("no")
+
+    return pay
+
+
+async def state(world: World) -> list[tuple[Any, ...]]:
+    return await world.rows("select state, job from crontick.markers")
+
+
+async def test_a_send_in_doubt_is_repeated_and_has_its_history(world: World) -> None:
+    sent: Sent = []
+    pay = paying(sent, ["lost", "lost"])
+    job = await pay.enqueue(world.conn, {"key": "k", "text": "1"})
+    for _ in range(3):
+        await world.tick(pay)
+        await world.later(90)
+    assert (len(sent), len(set(sent)), await state(world)) == (3, 1, [("sent", job)])
+    assert await world.status(job) == ["succeeded"]
+
+
+async def test_the_window_is_counted_from_the_first_try(world: World) -> None:
+    sent: Sent = []
+    pay = paying(sent, ["lost", "lost"])
+    job = await pay.enqueue(world.conn, {"key": "k", "text": "1"})
+    await world.tick(pay)
+    await world.later(22 * HOUR)
+    await world.tick(pay)
+    await world.later(2 * HOUR)
+    await world.tick(pay)
+    assert (len(sent), await state(world), await world.status(job)) == (2, [("in_doubt", job)], ["dead"])
+
+
+@pytest.mark.parametrize("text", ["1", "2"])
+async def test_another_job_with_the_key_repeats_only_the_same_bytes(world: World, text: str) -> None:
+    sent: Sent = []
+    pay = paying(sent, ["lost"])
+    first = await pay.enqueue(world.conn, {"key": "k", "text": "1"})
+    await world.tick(pay)
+    second = await pay.enqueue(world.conn, {"key": "k", "text": text})
+    await world.tick(pay)
+    same = text == "1"
+    assert len(sent) == (2 if same else 1)
+    assert await state(world) == [("sent", second) if same else ("in_doubt", second)]
+    assert await world.status(first, second) == ["failed", "succeeded" if same else "dead"]
+    await world.later(90)
+    await world.tick(pay)
+    assert (await world.status(first), len(set(sent))) == (["succeeded"], 1)
+
+
+async def test_a_repeat_that_is_refused_leaves_the_first_in_doubt(world: World) -> None:
+    sent: Sent = []
+    pay = paying(sent, ["lost", "refused"])
+    job = await pay.enqueue(world.conn, {"key": "k", "text": "1"})
+    await world.tick(pay)
+    await world.later(90)
+    await world.tick(pay)
+    assert (await state(world), await world.status(job)) == ([("in_doubt", job)], ["dead"])
+    copy = await world.one("select crontick.resolve_doubt('pay', 'k', 'not_sent', 'ann')")
+    await world.tick(pay)
+    assert (await state(world), len(sent)) == ([("sent", copy)], 3)
+
+
+async def test_one_that_got_through_for_another_job_ends_the_doubt_of_the_dead_one(world: World) -> None:
+    sent: Sent = []
+    pay = paying(sent, ["lost", "refused"])
+    dead = await pay.enqueue(world.conn, {"key": "k", "text": "1"})
+    await world.tick(pay)
+    await world.later(90)
+    await world.tick(pay)
+    await pay.enqueue(world.conn, {"key": "k", "text": "1"})
+    await world.tick(pay)
+    assert await world.one("select resolution from crontick.jobs where id = %s", dead) == "sent"
+
+
+def test_a_window_belongs_to_a_marker_and_is_longer_than_its_margin() -> None:
+    for options in ({"window": 24 * HOUR}, {"marker": "key", "window": HOUR}):
+        with pytest.raises(ValueError, match="window belongs to a marker"):
+            kind("pay", **options)  # type: ignore[arg-type]
