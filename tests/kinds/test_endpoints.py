@@ -301,6 +301,27 @@ async def test_held_jobs_come_back_a_bounded_number_at_a_time(deployed: Deployed
     assert [(await deployed.job(job))["status"] for job in jobs] == ["succeeded"] * 5
 
 
+async def test_a_suspect_of_a_paused_endpoint_keeps_no_other_suspect_from_running(
+    deployed: Deployed, crm: HttpReceiver
+) -> None:
+    for name in ("crm", "other"):
+        await set_endpoint(deployed, name, crm.url)
+    [waits], [runs] = await deliver(deployed, "crm"), await deliver(deployed, "other")
+    suspect = "update crontick.unfinished_jobs set held_by = 'suspect', due_at = 'infinity' where id = any(%s)"
+    await deployed.conn.execute(suspect, ([waits, runs],))
+    await deployed.conn.execute("select crontick.pause('endpoint', 'crm', 'ann')")
+    await deployed.tick()
+    assert [(await deployed.job(job))["status"] for job in (waits, runs)] == ["queued", "succeeded"]
+
+
+async def test_a_secret_that_a_receiver_gives_back_is_not_kept(deployed: Deployed, crm: HttpReceiver) -> None:
+    secret = await set_endpoint(deployed, "crm", crm.url) or ""
+    crm.answers.append(Answer(500, body=f"bad secret {secret}".encode()))
+    [job] = await deliver(deployed)
+    await deployed.tick()
+    assert (await deployed.job(job))["last_error"] == "Retry: 500 from 127.0.0.1: bad secret [redacted]"
+
+
 async def test_a_held_head_of_a_group_keeps_its_followers_in_order(deployed: Deployed, crm: HttpReceiver) -> None:
     await set_endpoint(deployed, "crm", crm.url)
     await deployed.conn.execute("select crontick.pause('endpoint', 'crm', 'ann')")

@@ -163,6 +163,16 @@ async def test_a_hundred_webhooks_in_a_hundred_seats_go_out_at_once_and_in_three
     assert proxy.round_trips == 3, "opening and claiming; the endpoint, once for all; settling"
 
 
+async def test_an_endpoint_is_asked_for_once_a_tick(deploy: Deploy, proxy: Proxy, http_receiver: HttpReceiver) -> None:
+    deployed = seated(deploy(ALLOW), concurrency=1)
+    await deployed.tick()  # makes the kinds known
+    seated(deployed, database_url=proxy.url)
+    await deployed.conn.execute("select crontick.set_endpoint('crm', %s)", (http_receiver.url,))
+    await deliver_webhook.enqueue_many(deployed.conn, [DeliverWebhook(endpoint="crm", body={})] * 5)
+    assert (await deployed.tick()).succeeded == 5
+    assert proxy.round_trips == 1 + 1 + 5, "opening, the endpoint, an exchange after each job in the one seat"
+
+
 @pytest.fixture
 def authority(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[trustme.CA]:
     """An authority of the operator's own, which this process trusts."""
