@@ -83,3 +83,14 @@ def test_a_fault_of_the_file_is_told(bare: Command, config: Path) -> None:
 )
 def test_delays_are_told_in_their_largest_unit(given: Any, told: str) -> None:
     assert delays(given) == told
+
+
+def test_kinds_at_a_url_need_the_secret_that_signs(
+    bare: Command, config: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.delenv("CRONTICK_SIGNING_SECRET", raising=False)
+    config.write_text(URL)
+    said = "CRONTICK_SIGNING_SECRET is not set, and [kinds.resize_image] of crontick.toml needs it"
+    assert said in bare("check", "--offline").out
+    monkeypatch.setenv("CRONTICK_SIGNING_SECRET", "whsec_" + "C" * 43 + "=")
+    assert "CRONTICK_SIGNING_SECRET" not in bare("check", "--offline").out

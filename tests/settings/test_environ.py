@@ -222,3 +222,20 @@ def test_every_variable_of_the_table_is_read() -> None:
     Settings.from_environ(Recording())
     assert {variable.name for variable in VARIABLES} == {name for name in asked if not name.endswith("_FROM")}
     assert len(VARIABLES) == len(fields(Settings)) + 1  # DATABASE_URL is the second name of one field
+
+
+@pytest.mark.parametrize("value", ["whsec_short", "a signing secret", "whsec_" + "C" * 43 + "=,whsec_!"])
+def test_a_secret_that_cannot_sign_is_told_and_not_quoted(value: str) -> None:
+    with pytest.raises(SettingsError) as raised:
+        Settings.from_environ({"CRONTICK_SIGNING_SECRET": value})
+    [sentence] = raised.value.sentences
+    assert sentence.startswith("CRONTICK_SIGNING_SECRET ")
+    assert "crontick webhook secret" in sentence
+    assert value not in sentence
+
+
+def test_several_secrets_sign_while_one_replaces_another() -> None:
+    new, old = ("whsec_" + letter * 43 + "=" for letter in "CD")
+    settings = Settings.from_environ({"CRONTICK_SIGNING_SECRET": f"{new}, {old}"})
+    assert settings.signing_secrets == (new, old)
+    assert {new, old} <= set(settings.secrets)
