@@ -173,7 +173,7 @@ def _secret_fields(deployment: Deployment) -> Iterator[Finding]:
 
 
 def _statements(url: str, deployment: Deployment) -> Iterator[Finding]:
-    """Each ``[[sql_job]]`` as the database reads it, and whether its time fits into an attempt."""
+    """Each ``[[sql_job]]`` and ``[[report]]`` as the database reads it, and whether its time fits into an attempt."""
     jobs, cut = deployment.config.sql_job, deployment.kinds["run_sql"].timeout_seconds
     for job in jobs:
         if job.timeout is not None and job.timeout.total_seconds() > cut:
@@ -182,8 +182,9 @@ def _statements(url: str, deployment: Deployment) -> Iterator[Finding]:
                 sentence=f"sql_job {job.name} may take {job.timeout.total_seconds():g} s, and run_sql is cut after"
                 f" {cut:g} s: raise timeout in [kinds.run_sql]",
             )
-    if jobs:
-        yield from (Finding(wrong=True, sentence=sentence) for sentence in unprepared(url, jobs))
+    reports = deployment.config.report
+    if jobs or reports:
+        yield from (Finding(wrong=True, sentence=sentence) for sentence in unprepared(url, jobs, reports))
 
 
 def _kinds(deployment: Deployment) -> Iterator[Finding]:

@@ -11,7 +11,7 @@ from crontick.jobs.kinds.parameters import numbered, texts
 from crontick.jobs.kinds.settings import STARTED_AT, ParameterType, ReportSettings
 from crontick.sql import query
 
-__all__ = ["Asked", "ReportQuery"]
+__all__ = ["Asked", "ReportQuery", "rows_statement"]
 
 
 class Asked(msgspec.Struct, frozen=True):
@@ -27,7 +27,6 @@ class ReportQuery:
     def __init__(self, report: ReportSettings, parameters: Mapping[str, Any]) -> None:
         self._report = report
         self._values = texts(report.parameters, parameters)
-        self._types: dict[str, ParameterType] = {**report.parameters, STARTED_AT: "timestamp"}
 
     def digest(self, file_format: str, *, gzip: bool) -> str:
         """What all parts of a run share: parts of two definitions do not make one file."""
@@ -36,22 +35,31 @@ class ReportQuery:
 
     def rows(self, started_at: datetime, *, after: str | None, limit: int, as_json: bool) -> Asked:
         """The rows behind a key, in its order."""
-        columns = "row_to_json(p)::text" if as_json else "p.*"
-        asked = self._asked("list_report_rows", started_at, first=(after, limit))
-        return Asked(asked.text.replace(b"p.user_columns", columns.encode(), 1), asked.values)
+        text, names = rows_statement(self._report, as_json=as_json)
+        return self._asked(text, [after, limit], names, started_at)
 
     def row_without_key(self, started_at: datetime) -> Asked:
         """One, if there is any."""
-        return self._asked("find_report_null", started_at)
+        return self._asked(*_filled("find_report_null", self._report, []), started_at)
 
     def estimate(self, started_at: datetime) -> Asked:
         """What the planner expects."""
-        return self._asked("estimate_report_rows", started_at)
+        return self._asked(*_filled("estimate_report_rows", self._report, []), started_at)
 
-    def _asked(self, name: str, started_at: datetime, first: tuple[Any, ...] = ()) -> Asked:
-        text, names = numbered(self._report.query, self._types, after=len(first))
-        key = '"' + self._report.key.replace('"', '""') + '"'
-        statement = query(name).text.replace("user_key", key)
-        statement = statement.replace("select * from user_query", f"\n{text}\n", 1)
+    def _asked(self, text: str, first: list[Any], names: list[str], started_at: datetime) -> Asked:
         values = {**self._values, STARTED_AT: started_at.isoformat()}
-        return Asked(statement.encode(), [*first, *(values[name] for name in names)])
+        return Asked(text.encode(), [*first, *(values[name] for name in names)])
+
+
+def rows_statement(report: ReportSettings, *, as_json: bool = False) -> tuple[str, list[str]]:
+    """The statement of a part, whose first parameters are the key before and the limit, and the names of the others."""
+    text, _, names = _filled("list_report_rows", report, [None, None])
+    return text.replace("p.user_columns", "row_to_json(p)::text" if as_json else "p.*", 1), names
+
+
+def _filled(name: str, report: ReportSettings, first: list[Any]) -> tuple[str, list[Any], list[str]]:
+    types: dict[str, ParameterType] = {**report.parameters, STARTED_AT: "timestamp"}
+    asked, names = numbered(report.query, types, after=len(first))
+    key = '"' + report.key.replace('"', '""') + '"'
+    statement = query(name).text.replace("user_key", key)
+    return statement.replace("select * from user_query", f"\n{asked}\n", 1), first, names

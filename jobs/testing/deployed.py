@@ -24,7 +24,7 @@ def deployed(
     *,
     beside: Iterable[Kind[Any]] = (),
 ) -> Deployment:
-    """What was passed; else what the modules and the file of this process have. Of other settings the keys count alone.
+    """What was passed; else what the modules and the file of this process have, and its settings that seal or sign.
 
     ``beside`` are kinds that may be in those modules, or not.
     """
@@ -37,8 +37,12 @@ def deployed(
 
 
 def _said(read: Environ, *, code: bool) -> dict[str, Any]:
-    """The keys always: ``enqueue`` seals with them."""
-    said: dict[str, Any] = {"encryption_keys": read.keys("CRONTICK_ENCRYPTION_KEYS")}
+    """The keys always: ``enqueue`` seals with them, and links are signed."""
+    said: dict[str, Any] = {
+        "encryption_keys": read.keys("CRONTICK_ENCRYPTION_KEYS"),
+        "signing_secrets": read.signing("CRONTICK_SIGNING_SECRET"),
+        "public_url": read.public_url("CRONTICK_PUBLIC_URL"),
+    }
     if code:
         said |= {
             "modules": read.modules("CRONTICK_MODULES"),
