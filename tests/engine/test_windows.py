@@ -102,4 +102,4 @@ async def test_one_that_got_through_for_another_job_ends_the_doubt_of_the_dead_o
 def test_a_window_belongs_to_a_marker_and_is_longer_than_its_margin() -> None:
     for options in ({"window": 24 * HOUR}, {"marker": "key", "window": HOUR}):
         with pytest.raises(ValueError, match="window belongs to a marker"):
-            kind("pay", **options)  # type: ignore[arg-type]
+            kind("pay", **options)
