@@ -2,15 +2,17 @@
 
 import logging
 import sys
+import time
 from typing import Final
 
 from crontick.handler.dev.lines import Lines
+from crontick.handler.dev.summaries import Summaries
 from crontick.handler.dev.tracebacks import told
 from crontick.handler.logs import without_query
 from crontick.jobs.redact import Redactor
 
 _LEVELS: Final = {
-    "crontick": logging.WARNING,
+    "crontick": logging.INFO,
     "crontick.run": logging.ERROR,  # what functions raise is told by the hook around them
     "uvicorn": logging.WARNING,
     "uvicorn.access": logging.INFO,
@@ -18,19 +20,38 @@ _LEVELS: Final = {
 _TICKS: Final = ("/cron/tick", "/api/cron/tick")
 
 
-def tell(lines: Lines, redact: Redactor) -> None:
-    """Requests, warnings and errors; ticks are told by the process that calls them, and all else is the user's."""
+def tell(lines: Lines, redact: Redactor, summaries: Summaries) -> None:
+    """Requests, warnings, errors, and what a tick did, whoever called it; all else is the user's."""
     handler = logging.StreamHandler(sys.stdout)
     handler.setFormatter(_AsLines(lines, redact))
+    handler.addFilter(_is_told)
     for name, level in _LEVELS.items():
         logger = logging.getLogger(name)
         logger.handlers[:], logger.propagate = [handler], False
         logger.setLevel(level)
+    logging.getLogger("crontick").addHandler(_Ticks(summaries))
     logging.getLogger("uvicorn.access").filters[:] = [without_query, _is_no_tick]
 
 
 def _is_no_tick(record: logging.LogRecord) -> bool:
     return not (isinstance(record.args, tuple) and record.args[2:3] and record.args[2] in _TICKS)
+
+
+def _is_told(record: logging.LogRecord) -> bool:
+    return record.levelno >= logging.WARNING or record.name == "uvicorn.access"
+
+
+class _Ticks(logging.Handler):
+    """Hands on the summaries, which the door of the tick logs."""
+
+    def __init__(self, summaries: Summaries) -> None:
+        super().__init__()
+        self._summaries = summaries
+
+    def emit(self, record: logging.LogRecord) -> None:
+        fields = getattr(record, "fields", {})
+        if record.name == "crontick" and "ran" in fields:
+            self._summaries.tell(fields, time.monotonic())
 
 
 class _AsLines(logging.Formatter):

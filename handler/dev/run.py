@@ -75,7 +75,8 @@ def run(asked: Asked, project: Path) -> None:
             folder.write_shell({name: told[name] for name in _SHELL if told.get(name)})
             return made
 
-        app = App(listener, environ, {"app": asked.app, "as_json": asked.as_json, "around": settings.around})
+        orders = {"app": asked.app, "as_json": asked.as_json, "around": settings.around}
+        app = App(listener, environ, {**orders, "own_clock": db.embedded})
         stack.callback(app.end)
         seen = look(project)
         app.start()
@@ -113,6 +114,7 @@ def _keep_up(app: App, project: Path, seen: Seen, stop: Stop, lines: Lines) -> N
     is_down = False
     while not stop.asked:
         time.sleep(LOOK_SECONDS)
+        app.look()
         now = look(project)
         if files := [os.path.relpath(file, project) for file in changed(seen, now)]:
             app.start()
@@ -120,7 +122,7 @@ def _keep_up(app: App, project: Path, seen: Seen, stop: Stop, lines: Lines) -> N
             more = f" and {len(files) - 3} others" if len(files) > 3 else ""
             lines.tell("dev", f"reloaded: {', '.join(files[:3])}{more}", fields={"files": files})
         elif app.status is not None and not is_down and not stop.asked:
-            is_down = not app.has_answered
+            is_down = not app.has_served
             if is_down:
                 lines.tell("dev", "the app did not start, and is started again when a file changes")
             else:

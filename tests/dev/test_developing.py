@@ -22,7 +22,9 @@ def test_a_job_is_run_by_a_tick_and_its_mail_is_told_shortly(processes: Processe
     dev.command("enqueue", "hello", '{"name": "Ada"}')
     mail = dev.told("mail")
     assert (mail["to"], mail["subject"], mail["text"]) == ("ada@users.example", "Hello Ada", "One\nTwo\nThree\n…")
-    assert dev.told("tick", "succeeded")["trigger"] == "crontick dev"
+    told = dev.told("tick", "succeeded")
+    assert (told["trigger"], told["warnings"]) == ("crontick dev", [])
+    assert "test clock" not in "".join(one["message"] for one in dev.seen)
     assert json.loads(dev.command("status", "--json"))["environment"] == "dev"
     assert dev.shell('echo "$DATABASE_URL"').strip() == dev.database_url
     assert dev.end() == 0
@@ -42,6 +44,11 @@ def test_the_code_is_followed_and_a_syntax_error_is_survived(processes: Processe
     assert "'(' was never closed" in fault["text"]
     assert "importlib" not in fault["text"]
     dev.told("dev", "did not start")
+    answer = dev.curl("/orders", "-i", "--json", '{"id": 1}')
+    assert answer.startswith("HTTP/1.1 503")
+    assert "text/plain" in answer
+    assert "main:app cannot be imported: SyntaxError" in answer
+    assert "'(' was never closed" in answer
     main.write_text(good.replace("second", "third"))
     dev.told("dev", "reloaded")
     assert dev.curl("/") == '"third version"'
@@ -92,6 +99,51 @@ def test_a_job_that_a_reload_cut_off_runs_again(processes: Processes, project: P
         conn.execute("update crontick.test_clock set ahead = ahead + interval '10 minutes'")
     dev.told("tick", "succeeded 1")
     assert dev.printed == ["linger", "linger"]
+    assert dev.end() == 0
+
+
+@pytest.mark.parametrize(
+    ("code", "said"),
+    [
+        ("raise ValueError(os.environ['CRONTICK_ADMIN_SECRET'] + '\\x1b[31m')", "ValueError: [redacted][31m"),
+        ("sys.exit('no licence')", "SystemExit: no licence"),
+        ("os._exit(3)", "the app did not start: the terminal of crontick dev has what it said"),
+        ("app = FastAPI(lifespan=failing)", "RuntimeError: no connection"),
+    ],
+    ids=["raises", "exits", "dies", "fails in its startup"],
+)
+def test_whoever_calls_an_app_that_did_not_start_is_told_why_at_once(
+    processes: Processes, project: Path, code: str, said: str
+) -> None:
+    failing = "async def failing(app):\n    raise RuntimeError('no connection')\n    yield\n"
+    (project / "main.py").write_text(f"import os, sys\n{MAIN}\n{failing}\n{code}\n")
+    dev = develop(processes, project, "main:app", env={"CRONTICK_ADMIN_SECRET": "5f0d3a91c2" * 4})
+    dev.told("dev", "did not start")
+    answer = dev.curl("/", "-i")
+    assert answer.startswith("HTTP/1.1 503")
+    assert said in answer
+    assert dev.end() == 0
+
+
+def test_an_app_that_is_slow_to_start_is_waited_for_only_so_long(processes: Processes, project: Path) -> None:
+    gate = project / "gate"
+    os.mkfifo(gate)
+    (project / "main.py").write_text(f"open({str(gate)!r}).read()\n{MAIN}")
+    dev = develop(processes, project, "main:app")
+    dev.told("dev", "in another terminal")
+    assert "does not serve yet: call again" in dev.curl("/")
+    gate.write_text("open")
+    until(lambda: dev.curl("/") == '"first"', seconds=60)
+    assert dev.end() == 0
+
+
+def test_a_tick_is_told_whoever_called_it(processes: Processes, project: Path) -> None:
+    dev = develop(processes, project, "main:app", options=("--every", "1h"))
+    dev.told("dev", "in another terminal")
+    until(lambda: json.loads(dev.command("ticks", "--json")), seconds=60)
+    dev.command("enqueue", "hello", '{"name": "Ada"}')
+    dev.curl("/cron/tick", "-X", "POST", "-H", "@.crontick/token")
+    assert dev.told("tick", "called by curl")["succeeded"] >= 1
     assert dev.end() == 0
 
 
