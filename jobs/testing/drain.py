@@ -18,9 +18,9 @@ from crontick.jobs.stop import Stop
 from crontick.jobs.summary import Summary
 from crontick.jobs.supplies import TickSupplies
 from crontick.jobs.testing.around import around_attempts
-from crontick.jobs.testing.borrowed import BorrowedLink, roll_back_to
+from crontick.jobs.testing.borrowed import BorrowedLink
 from crontick.jobs.testing.deployed import deployed
-from crontick.jobs.testing.ground import begin
+from crontick.jobs.testing.ground import begin, undo
 from crontick.jobs.testing.lend import BorrowedLender
 from crontick.jobs.testing.place import CallersLoop, CallersThread, Place, in_callers_thread
 from crontick.jobs.testing.say import ask, say
@@ -71,7 +71,7 @@ def drain(
     for its time, as in life: see ``clock``.
 
     Raises ``RuntimeError`` where no transaction is open, where the database is production's, and where a job is due
-    whose kind the modules do not have.
+    whose kind the modules do not have, and where a function ended the test's transaction.
     """
     named = kinds is not None or deployment is not None
 
@@ -86,12 +86,11 @@ def drain(
             left = await place.speak(ask(conn, "list_due_unknown_kinds", {"known": known.known}))
             _tell(summary, [kind for (kind,) in left], named=named)
         except BaseException as error:
-            await place.speak(roll_back_to(conn, _IN_DRAIN))
+            await place.speak(undo(conn, _IN_DRAIN))
             if getattr(error, "sqlstate", None) == _HELD_BY_ANOTHER:
                 raise RuntimeError(_SHARED) from error
             raise
-        finally:
-            await place.speak(say(conn, f"release savepoint {_IN_DRAIN}"))
+        await place.speak(say(conn, f"release savepoint {_IN_DRAIN}"))
         return summary
 
     if is_async(conn):

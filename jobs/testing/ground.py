@@ -6,12 +6,17 @@ from typing import Any, Final
 from crontick.jobs.testing.borrowed import roll_back_to
 from crontick.jobs.testing.say import as_psycopg, ask, say
 
-__all__ = ["NO_TRANSACTION", "begin"]
+__all__ = ["NO_TRANSACTION", "begin", "undo"]
 
 NO_TRANSACTION: Final = (
     "no transaction is open on this connection, and the test's ends with its transaction: turn autocommit off, or begin"
     " one, and roll it back after the test"
 )
+_ENDED: Final = (
+    "the function committed or rolled back the test's transaction, and nothing of it can be taken back: in a function,"
+    " use commit() and rollback() of the connection that ctx.db() lends, never these as statements"
+)
+_SAVEPOINT_IS_GONE: Final = frozenset({"3B001", "25P01"})
 _MISSING_SCHEMA: Final = frozenset({"3F000", "42P01"})
 _NOT_IN_TRANSACTION: Final = "25P01"
 
@@ -31,9 +36,23 @@ async def begin(conn: Any, savepoint: str) -> str:
     try:
         return await _environment(conn)
     except BaseException:
+        await undo(conn, savepoint)
+        raise
+
+
+async def undo(conn: Any, savepoint: str) -> None:
+    """All goes that was done since ``begin``.
+
+    Raises ``RuntimeError`` where the savepoint went with its transaction; no transaction is open then.
+    """
+    try:
         await roll_back_to(conn, savepoint)
         await say(conn, f"release savepoint {savepoint}")
-        raise
+    except Exception as error:
+        if as_psycopg(error).sqlstate not in _SAVEPOINT_IS_GONE:
+            raise
+        await say(conn, "rollback")
+        raise RuntimeError(_ENDED) from error
 
 
 async def _environment(conn: Any) -> str:
