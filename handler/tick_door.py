@@ -89,7 +89,7 @@ class TickDoor:
             with self._watched(request):
                 summary = await self._run_tick(request, caller, self.stop)
         except Unavailable as unavailable:
-            log.warning("no tick: %s", unavailable.reason, extra={"fields": {"trigger": caller.trigger}})
+            log.warning("no tick: %s", unavailable.sentence, extra={"fields": {"trigger": caller.trigger}})
             return _unavailable(unavailable)
         except Exception:  # noqa: BLE001 (it is ours: jobs end in outcomes, the database's absence in Unavailable)
             log.exception("the tick failed", extra={"fields": {"trigger": caller.trigger}})
@@ -128,5 +128,6 @@ def _caller(request: Request, asked: TickRequest, fingerprint: str) -> Caller:
 
 
 def _unavailable(unavailable: Unavailable) -> Problem:
-    detail = f"{unavailable.reason}; nothing ran and nothing was lost: call again"
-    return Problem(UNAVAILABLE, detail, {"retry-after": str(unavailable.retry_after_seconds)})
+    return Problem(
+        UNAVAILABLE, f"{unavailable.sentence}: call again", {"retry-after": str(unavailable.retry_after_seconds)}
+    )

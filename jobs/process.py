@@ -61,15 +61,18 @@ async def run_tick(
     caller = caller or Caller(request.trigger or "process_jobs")
     link = Link(url, lambda: bounds.left, _KEEPER.take(url))
     supplies = TickSupplies(link, deployment, bounds, Lender(url, settings.db_connections))
+    exchanges = Exchanges(link, deployment, bounds, request)
     try:
         if request.dry_run:
             from crontick.jobs.preview import preview
 
             return await preview(link, deployment, request, bounds, caller)
-        summary = await tick(Exchanges(link, deployment, bounds, request), supplies, bounds, caller)
+        summary = await tick(exchanges, supplies, bounds, caller)
     except (psycopg.Error, OSError, TimeoutError) as error:
         link.drop()
-        raise unavailable(error) from None
+        told = unavailable(error)
+        told.ran = exchanges.claimed > 0
+        raise told from None
     finally:
         await supplies.close()
         await _KEEPER.keep(url, link, settings.keep_connection_seconds)

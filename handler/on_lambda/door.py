@@ -94,7 +94,7 @@ class LambdaDoor:
         try:
             summary = self._loop.run(self._direct(deployment, request, Caller(trigger)))
         except Unavailable as unavailable:
-            raise TickFailed(f"{unavailable.reason}; nothing was lost") from None
+            raise TickFailed(unavailable.sentence) from None
         except Exception as error:  # noqa: BLE001 (the platform would post its text as it is, secrets and all)
             _fault(error)
         log.info("tick", extra={"fields": summary.as_dict(verbose=True)})

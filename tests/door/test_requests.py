@@ -150,8 +150,16 @@ def test_health_needs_no_token_and_no_database(ticks: Ticks) -> None:
 def test_a_database_out_of_reach_is_a_503_that_says_when_to_call_again(address: tuple[str, int], ticks: Ticks) -> None:
     ticks.fails_with = Unavailable("the database is waking", retry_after_seconds=37)
     answer = exchange(address, head())
-    assert "nothing was lost" in problem(answer, 503, "unavailable")
+    assert "nothing ran and nothing was lost" in problem(answer, 503, "unavailable")
     assert answer.headers["retry-after"] == "37"
+
+
+def test_a_database_lost_after_a_claim_is_no_503_that_says_nothing_ran(address: tuple[str, int], ticks: Ticks) -> None:
+    lost = Unavailable("the database is out of reach")
+    lost.ran = True
+    ticks.fails_with = lost
+    detail = problem(exchange(address, head()), 503, "unavailable")
+    assert detail == "the database is out of reach; the jobs that ran are settled or retried: call again"
 
 
 def test_a_fault_of_our_own_is_a_500_without_its_text(

@@ -145,6 +145,27 @@ async def test_restarted_in_mid_tick_no_job_is_run_twice(own_server: Server) -> 
     assert value(own_server.url, "select count(*) from ran") == before
 
 
+async def test_gone_after_a_function_ran_it_is_not_said_that_nothing_ran(own_server: Server) -> None:
+    stopped: list[int] = []
+
+    @kind("stops", timeout=60, needs=0)
+    async def stops(payload: Any, ctx: Context) -> None:
+        await asyncio.wrap_future(own_server.stop())
+        stopped.append(ctx.job.id)
+
+    job = await enqueue(own_server, stops)
+    try:
+        with pytest.raises(Unavailable) as raised:
+            await run_tick(deployed(own_server.url, [stops]), TickRequest(budget_seconds=3))
+        assert stopped == [job]
+        assert raised.value.sentence.endswith("; the jobs that ran are settled or retried")
+        with pytest.raises(Unavailable) as raised:
+            await run_tick(deployed(own_server.url, [stops]), TickRequest(budget_seconds=1))
+        assert raised.value.sentence.endswith("; nothing ran and nothing was lost")
+    finally:
+        await asyncio.wrap_future(own_server.start())
+
+
 @contextmanager
 def read_only(world: World) -> Iterator[None]:
     """As after a failover to a standby."""
