@@ -70,6 +70,10 @@ def test_a_tick_is_asked_for_as_the_inputs_say(runner: Runner, http_receiver: Ht
         (summary(warnings=None), "not a tick's"),
         (summary(errors=["private"]), "not a tick's"),
         (summary(late_seconds="private"), "not a tick's"),
+        (summary(late_seconds=10**4000), "not a tick's"),
+        (summary(claimed=10**4299), "not a tick's"),
+        (summary(would_run=5), "not a tick's"),
+        (summary(would_run=None), "not a tick's"),
     ],
 )
 def test_what_is_no_tick_is_an_error_at_once(
@@ -84,6 +88,14 @@ def test_what_is_no_tick_is_an_error_at_once(
     assert told.outputs["ran"] == "false"
     assert "private" not in told.log + told.page
     assert "\x1b" not in told.log
+
+
+def test_a_chunk_of_negative_size_is_an_answer_that_was_lost(runner: Runner, http_receiver: HttpReceiver) -> None:
+    # Of two lengths that contradict each other, that of the chunks holds (RFC 9112, 6.3).
+    http_receiver.otherwise = Answer(200, b"-5\r\n{}\r\n", {**JSON, "transfer-encoding": "chunked"})
+    told = runner.run(http_receiver.url, TICK_MAX_RETRIES="0")
+    (error,) = told.commands("error")
+    assert (told.status, "no answer, " in error, told.outputs["ran"]) == (1, True, "false")
 
 
 @pytest.mark.parametrize("reason", ["busy", "paused"])

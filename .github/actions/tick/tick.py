@@ -31,6 +31,7 @@ DEFAULT_BUDGET_SECONDS: Final = 25
 BEYOND_BUDGET_SECONDS: Final = 60  # for a host that has to wake and a database that does
 LATE_SECONDS: Final = 600
 ANSWER_BYTES: Final = 2**18
+MOST: Final = 10**9  # of any count: Python refuses to write numbers of thousands of digits
 BACKOFF_CAP_SECONDS: Final = 30
 RETRY_AFTER_CAP_SECONDS: Final = 60
 
@@ -218,7 +219,7 @@ def call(settings: Settings, request: dict[str, Any]) -> tuple[int, http.client.
             if response.length and len(body) < ANSWER_BYTES:
                 raise ConnectionError
             return response.status, response.headers, body
-    except (OSError, http.client.HTTPException) as error:
+    except (OSError, http.client.HTTPException, ValueError) as error:  # ValueError: a chunk of negative size
         reason = getattr(error, "reason", error)
         if isinstance(reason, ssl.SSLCertVerificationError):
             raise Failed("the certificate of CRONTICK_URL's host is not valid, or not for that name") from None
@@ -254,9 +255,11 @@ def is_tick(answer: Any) -> bool:
     if not answer["ran"]:
         return answer.get("reason") in ("busy", "paused")
     return (
-        all(type(answer.get(name)) is int and answer[name] >= 0 for name in COUNTS)
+        all(type(answer.get(name)) is int and 0 <= answer[name] <= MOST for name in COUNTS)
         and type(answer.get("more")) is bool
-        and type(answer.get("late_seconds")) in (int, type(None))
+        and type(late := answer.get("late_seconds")) in (int, type(None))
+        and abs(late or 0) <= MOST
+        and isinstance(answer.get("would_run", []), list)
         and isinstance(answer.get("warnings"), list)
         and isinstance(answer.get("errors"), list)
         and all(isinstance(error, dict) for error in answer["errors"])
