@@ -6,7 +6,7 @@ from typing import Annotated, Final
 import typer
 
 from crontick.handler.cli.options import Json
-from crontick.handler.cli.screen import say, say_json
+from crontick.handler.cli.screen import complain, say, say_json
 from crontick.handler.init import SETS, Written, write
 
 _NAMES: Final = ", ".join(SETS)
@@ -24,7 +24,12 @@ def init(
     project = Path.cwd()
     if package is not None and not _is_package(project, package):
         raise typer.BadParameter(f"there is no package {package} below {project}: make its folder, or name another")
-    done = write(SETS[what], project, package)
+    try:
+        done = write(SETS[what], project, package)
+    except OSError as error:
+        name = error.filename or project
+        complain(f"{name} cannot be written ({error.strerror}): move it away, or work where you may write")
+        raise typer.Exit(1) from None
     if json:
         say_json({"written": done.written, "kept": done.kept, "left_out": done.left_out, "then": done.then})
     else:

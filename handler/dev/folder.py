@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
-from typing import Final
+from typing import Final, TextIO
 
 from crontick.handler.dev.refused import DevRefused
 from crontick.sql.embedded import open_to_all
@@ -55,10 +55,7 @@ class Folder:
 def held(project: Path) -> Iterator[Folder]:
     """The project's folder, made when it is missing; raises ``DevRefused`` while another run has it."""
     path = project.absolute() / NAME
-    path.mkdir(exist_ok=True)
-    path.chmod(0o711 if os.geteuid() == 0 else 0o700)
-    (path / ".gitignore").write_text("*\n")
-    with (path / "lock").open("a+") as lock:
+    with _made(path) as lock:
         try:
             fcntl.flock(lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
         except BlockingIOError:
@@ -78,6 +75,20 @@ def held(project: Path) -> Iterator[Folder]:
             for left in (folder.header_path, folder.shell_path):
                 with suppress(FileNotFoundError):
                     left.unlink()
+
+
+def _made(path: Path) -> TextIO:
+    """The folder's open lock."""
+    try:
+        path.mkdir(exist_ok=True)
+        path.chmod(0o711 if os.geteuid() == 0 else 0o700)
+        (path / ".gitignore").write_text("*\n")
+        return (path / "lock").open("a+")
+    except OSError as error:
+        raise DevRefused(
+            f"{error.filename or path} cannot be written ({error.strerror}): crontick dev keeps its files in the folder"
+            f" {path}, move away what is there, or work where you may write"
+        ) from None
 
 
 def _write_private(path: Path, text: str) -> None:

@@ -1,6 +1,7 @@
 """What ``crontick dev`` puts together: the environment of the app, the files it follows, the lines it writes."""
 
 import json
+import re
 import tomllib
 from email.message import EmailMessage
 from pathlib import Path
@@ -9,9 +10,10 @@ import pytest
 
 from crontick.handler.dev.database import Database
 from crontick.handler.dev.environ import environ_for_app, found_modules
-from crontick.handler.dev.folder import Folder
+from crontick.handler.dev.folder import Folder, held
 from crontick.handler.dev.lines import Lines
 from crontick.handler.dev.mails import teller
+from crontick.handler.dev.refused import DevRefused
 from crontick.handler.dev.tracebacks import told
 from crontick.handler.dev.watch import changed, look
 from crontick.jobs.config import read_config
@@ -37,6 +39,20 @@ def test_a_database_that_was_given_stays_as_it_was_given(tmp_path: Path) -> None
     made = environ(tmp_path, {"DATABASE_URL": "postgresql+asyncpg://given"}, GIVEN)
     assert (made["DATABASE_URL"], made["CRONTICK_ENVIRONMENT"]) == ("postgresql+asyncpg://given", "staging")
     assert "CRONTICK_DATABASE_URL" not in made
+
+
+@pytest.mark.parametrize("taken", ["", "lock", ".gitignore"])
+def test_something_else_in_the_place_of_its_folder_is_named(tmp_path: Path, taken: str) -> None:
+    path = tmp_path / ".crontick" / taken
+    if taken:
+        path.mkdir(parents=True)
+    else:
+        path.write_text("theirs")
+    with (
+        pytest.raises(DevRefused, match=rf"{re.escape(str(path))} cannot be written \(.+\): .* move away"),
+        held(tmp_path),
+    ):
+        pass
 
 
 @pytest.mark.parametrize("text", ["", "strict_kinds = true", "[retention]\nsucceeded = '2d'\n"])

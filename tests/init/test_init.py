@@ -86,6 +86,16 @@ def test_nothing_that_was_there_is_written_over(tmp_path: Path) -> None:
     assert (again.written, again.kept) == ((), ("crontick.toml", "background.py"))
 
 
+@pytest.mark.parametrize(("what", "taken"), [("github", ".github"), ("github", ".github/workflows")])
+def test_a_file_where_a_folder_must_be_is_named(tmp_path: Path, what: str, taken: str) -> None:
+    (tmp_path / taken).parent.mkdir(exist_ok=True)
+    (tmp_path / taken).write_text("theirs")
+    done = crontick(tmp_path, "init", what)
+    said = "".join(done.stderr.split())
+    assert (done.returncode, taken in said and "cannotbewritten" in said, "Traceback" in said) == (1, True, False)
+    assert (tmp_path / taken).read_text() == "theirs"
+
+
 @pytest.mark.parametrize("package", ["missing", "../tmp", "acme.", ""])
 def test_a_package_that_is_not_there_is_named(tmp_path: Path, package: str) -> None:
     (tmp_path / "acme").mkdir()
