@@ -1,5 +1,6 @@
 """What an invocation of Lambda asks for, told by a table of shapes (P41)."""
 
+import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Annotated, Any, Final, Literal, NamedTuple, TypeAlias
@@ -161,13 +162,18 @@ def _scheduler_input(_: _SchedulerInput, event: Event) -> Asked:
 
 
 def _sqs(event: _Records, _: Event) -> Asked:
-    sent = [int(text) for each in event.records if (text := each.attributes.get("SentTimestamp", "")).isdecimal()]
+    told = [each.attributes.get("SentTimestamp", "") for each in event.records]
+    sent = [int(text) for text in told if _MILLISECONDS.fullmatch(text)]
     return Batch(_asked({"scheduled_for": datetime.fromtimestamp(min(sent) / 1000, UTC)} if sent else {}))
 
 
 def _tick(_: _Tick, event: Event) -> Asked:
     request = _asked({name: value for name, value in event.items() if name != "crontick"})
     return Direct(request, request.trigger or "lambda")
+
+
+_MILLISECONDS: Final = re.compile("[0-9]{1,14}")
+"""Of this epoch, to the year 5138; what is longer is no time, and counts as not told."""
 
 
 def _asked(fields: dict[str, Any]) -> TickRequest:

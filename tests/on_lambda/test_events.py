@@ -2,10 +2,13 @@
 
 import base64
 import json
+from datetime import UTC, datetime
 from typing import Any
 
 import pytest
 
+from crontick.handler.on_lambda.events import Batch, recognised
+from crontick.jobs.request import TickRequest
 from tests.on_lambda import events
 from tests.on_lambda.events import BEARER, TOKEN
 from tests.on_lambda.world import World
@@ -105,6 +108,16 @@ def test_a_batch_of_sqs_is_one_tick_and_never_fails_for_its_records(world: World
     assert world.invoke(events.sqs('{"action":"tick"}', "not json")).answer == {"batchItemFailures": []}
     assert world.status(job) == "succeeded"
     assert world.value("select trigger from crontick.ticks") == "sqs"
+
+
+@pytest.mark.parametrize("sent", ["9" * 15, "9" * 30, "9" * 5000, "-1", "\u0661", ""])
+def test_a_time_of_sqs_that_is_none_counts_as_not_told(sent: str) -> None:
+    record: dict[str, Any] = {"eventSource": "aws:sqs", "attributes": {"SentTimestamp": sent}}
+    assert recognised({"Records": [record]}) == Batch(TickRequest())
+    record["attributes"] = {"SentTimestamp": "1780000000000"}
+    told = recognised({"Records": [record]})
+    assert isinstance(told, Batch)
+    assert told.request.scheduled_for == datetime(2026, 5, 28, 20, 26, 40, tzinfo=UTC)
 
 
 def test_any_other_event_is_an_error_that_lists_those_that_are_known(world: World) -> None:
