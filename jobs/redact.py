@@ -82,6 +82,7 @@ def _forms(value: str) -> Iterator[str]:
     yield json.dumps(value)[1:-1]
     yield json.dumps(value, ensure_ascii=False)[1:-1]
     yield repr(value)[1:-1]
+    yield repr(value.encode("utf-8", "replace"))[2:-1]
     yield from _in_base64(value.encode("utf-8", "replace"))
 
 

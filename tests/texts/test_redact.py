@@ -23,6 +23,7 @@ DSN = "postgresql://acme:hunter2%2Fpw@db.example:5432/shop"
         quote_plus(SECRET),
         json.dumps(SECRET),
         json.dumps(SECRET, ensure_ascii=False),
+        repr(SECRET.encode())[2:-1],
         base64.b64encode(SECRET.encode()).decode(),
         base64.urlsafe_b64encode(SECRET.encode()).decode(),
     ],
