@@ -11,7 +11,7 @@ declare
 begin
     if jobs is null or jsonb_typeof(jobs) <> 'array' then
         raise exception 'enqueue_many takes a JSON array of objects'
-            using errcode = 'CT004', hint = '[{"kind": "…", "payload": {}}]';
+            using errcode = 'CT004', hint = '[{"kind": "...", "payload": {}}]';
     end if;
     if jsonb_array_length(jobs) > 10000 or octet_length(jobs::text) > 16777216 then
         raise exception 'enqueue_many takes 10000 jobs and 16 MiB at most, not % jobs and % bytes',

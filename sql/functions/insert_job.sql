@@ -24,7 +24,7 @@ begin
     if p_kind is null or p_kind !~ '^[a-z0-9][a-z0-9_.-]{0,63}$' then
         raise exception 'kind % is not a name: lower-case letters, digits, "_", "." and "-", 64 at most',
             coalesce(quote_literal(left(p_kind, 80)), 'null')
-            using errcode = 'CT001', hint = 'name the kind as its @kind("…") does';
+            using errcode = 'CT001', hint = 'name the kind as its @kind("...") does';
     end if;
     if p_queue is not null and p_queue !~ '^[a-z0-9][a-z0-9_.-]{0,63}$' then
         raise exception 'queue % is not a name: lower-case letters, digits, "_", "." and "-", 64 at most',
@@ -67,10 +67,10 @@ begin
     if v_kind.name is null or v_kind.seen_at < v_now - interval '1 day' then
         if (select i.strict_kinds from crontick.installation as i) then
             raise exception 'no deployment of the last day knows the kind %', p_kind
-                using errcode = 'CT005', hint = 'is it spelt as in its @kind("…")? Run `crontick migrate` after adding one';
+                using errcode = 'CT005', hint = 'is it spelt as in its @kind("...")? Run `crontick migrate` after adding one';
         end if;
         raise warning 'no deployment of the last day knows the kind %: its job waits for one that does', p_kind
-            using hint = 'is it spelt as in its @kind("…")? A new kind is known from `crontick migrate`, or its first tick, on';
+            using hint = 'is it spelt as in its @kind("...")? A new kind is known from `crontick migrate`, or its first tick, on';
     end if;
 
     v_clear := cardinality(v_kind.secret) > 0 and crontick.has_clear_secret(v_kind.secret, v_payload);

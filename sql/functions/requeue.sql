@@ -33,7 +33,7 @@ begin
         raise exception 'job % is dead in doubt: nobody knows whether "%" was sent', requeue.id, left(v_marker.key, 200)
            
                 using errcode = 'CT409', hint = format(
-                    'decide it: select crontick.resolve_doubt(%L, %L, ''sent'' or ''not_sent'', …)', v_marker.kind, v_marker.key
+                    'decide it: select crontick.resolve_doubt(%L, %L, ''sent'' or ''not_sent'', ...)', v_marker.kind, v_marker.key
                 );
     end if;
     return crontick.copy_job(v_dead, requeue.by, requeue.reason, requeue.payload, requeue.run_at, 'requeued');

@@ -44,6 +44,13 @@ def test_every_query_file_is_used() -> None:
     assert unused == []
 
 
+@pytest.mark.parametrize("path", sorted((ROOT / "sql" / "functions").glob("*.sql")), ids=lambda path: path.stem)
+def test_the_server_sends_ascii_alone(path: Path) -> None:
+    """A connection whose client_encoding lacks a character of a warning loses the statement that warned."""
+    code = re.sub("--.*", "", path.read_text())
+    assert [line for line in code.splitlines() if not line.isascii()] == []
+
+
 def test_no_function_that_forbids_a_scan_is_compiled() -> None:
     """A forbidden scan costs 1e10, above which Debian's PostgreSQL compiles each statement: 285 ms an idle tick."""
     functions = [path.read_text() for path in (ROOT / "sql" / "functions").glob("*.sql")]

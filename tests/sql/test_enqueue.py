@@ -111,6 +111,12 @@ def test_json_that_cannot_be_stored_is_refused_by_its_caller_s_own_statement(sql
     assert (sql.refused("select crontick.enqueue('mail', %s)", payload).sqlstate or "").startswith("22")
 
 
+def test_a_kind_that_nobody_knows_yet_is_taken_on_a_connection_in_latin_1(sql: Sql) -> None:
+    sql.rows("set client_encoding to 'latin1'")
+    assert sql.enqueue("unheard-of")
+    assert any("no deployment of the last day knows" in notice for notice in sql.notices)
+
+
 LARGE = {
     "a string of 16 MiB": '{"a":"' + "x" * 2**24 + '"}',
     "a key of 70,000 characters": '{"' + "k" * 70_000 + '":1}',
