@@ -11,7 +11,7 @@ from crontick.jobs.enqueue import enqueue
 from crontick.jobs.job import Job
 from crontick.jobs.once import Once
 from crontick.jobs.outcomes import Mark
-from crontick.jobs.payload import PAYLOAD_BYTES, PayloadError, encode_json
+from crontick.jobs.payload import PAYLOAD_BYTES, PayloadError, encode_json, stored_bytes
 from crontick.jobs.signals import LeaseLost
 from crontick.sql import query
 
@@ -211,9 +211,9 @@ class Context:
         self.check_lease()
         self.completing = True
         text = None if result is None else self.hides_result(encode_json(result))
-        if text is not None and len(text) > PAYLOAD_BYTES:
+        if text is not None and (size := stored_bytes(text)) > PAYLOAD_BYTES:
             raise PayloadError(
-                f"the result has {len(text)} bytes, {PAYLOAD_BYTES} are allowed: store it and return a reference"
+                f"the result has {size} bytes, {PAYLOAD_BYTES} are allowed: store it and return a reference"
             )
         values = {"id": self.job.id, "claim": self.job.claim, "result": text}
         return execute(conn, query("complete_job"), values, _nothing)

@@ -3,13 +3,17 @@
 import json
 from collections.abc import Sequence
 from datetime import datetime, timedelta
-from typing import Any, Literal, TypedDict, Unpack
+from typing import Any, Final, Literal, TypedDict, Unpack
 
 import msgspec
 
+from crontick.jobs.payload import PayloadError, stored_bytes
 from crontick.sql import query
 
 __all__ = ["Options", "Order", "enqueue", "enqueue_many"]
+
+_MOST_JOBS: Final = 10_000
+_MOST_BYTES: Final = 2**24
 
 
 class Options(TypedDict, total=False):
@@ -84,10 +88,16 @@ def enqueue(conn: Any, order: Order) -> Any:
 
 
 def enqueue_many(conn: Any, orders: Sequence[Order]) -> Any:
-    """The ids in the order of the orders; an awaitable of them on an async connection."""
+    """The ids in the order of the orders; an awaitable of them on an async connection.
+
+    Raises ``PayloadError`` for more than SQL takes in one statement: its refusal would end the caller's transaction.
+    """
     from crontick.jobs.on_connection import execute
 
     jobs = "[" + ",".join(_element(order) for order in orders) + "]"
+    if len(orders) > _MOST_JOBS or (size := stored_bytes(jobs)) > _MOST_BYTES:
+        many = f"{len(orders)} jobs" if len(orders) > _MOST_JOBS else f"{size} bytes"
+        raise PayloadError(f"enqueue_many takes 10000 jobs and 16 MiB at most, not {many}: send several batches")
     return execute(conn, query("enqueue_jobs"), {"jobs": jobs}, lambda rows: [row[1] for row in rows])
 
 

@@ -7,12 +7,14 @@ from typing import Any, Final, get_type_hints
 
 import msgspec
 
-__all__ = ["PAYLOAD_BYTES", "PayloadError", "PayloadType", "encode_json", "payload_type"]
+__all__ = ["PAYLOAD_BYTES", "PayloadError", "PayloadType", "encode_json", "payload_type", "stored_bytes"]
 
 PAYLOAD_BYTES: Final = 65536
 _DEEPEST: Final = 500
 _STRING: Final = re.compile(r'"(?:[^"\\]|\\.)*"')
 _BRACKET: Final = re.compile(r"[\[\]{}]")
+_WRITTEN_OUT: Final = re.compile(r"-0\.0\b|-?[0-9.]+e[+-]?[0-9]+")
+"""What jsonb writes otherwise than Python: it has neither exponents nor a negative zero."""
 _NUL: Final = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
 
 
@@ -45,9 +47,9 @@ class PayloadType:
     def encode(self, payload: object) -> str:
         """JSON that fits the type and that jsonb can store. Raises ``PayloadError``."""
         text = encode_json(payload)
-        if len(text) > PAYLOAD_BYTES:
+        if (size := stored_bytes(text)) > PAYLOAD_BYTES:
             raise PayloadError(
-                f"the payload has {len(text)} bytes, {PAYLOAD_BYTES} are allowed: store the data and put a reference in"
+                f"the payload has {size} bytes, {PAYLOAD_BYTES} are allowed: store the data and put a reference in"
             )
         self.decode(text)
         return text
@@ -68,6 +70,25 @@ def encode_json(value: object) -> str:
     if "\\u0000" in text and _NUL.search(text):
         raise PayloadError("it holds a NUL character, which PostgreSQL cannot store: take it out")
     return text
+
+
+def stored_bytes(text: str) -> int:
+    """The bytes of jsonb's own text of what ``encode_json`` made: what a limit is compared with, here and in SQL.
+
+    Of a short text only an upper bound that is within every limit, which costs nothing.
+    """
+    if len(text) <= PAYLOAD_BYTES // 2 and not _WRITTEN_OUT.search(text):
+        return len(text) * 2
+    spaced = json.dumps(json.loads(text), ensure_ascii=False)
+    return len(spaced.encode()) + sum(
+        len(_written_out(number)) - len(number) for number in _WRITTEN_OUT.findall(_STRING.sub("", text))
+    )
+
+
+def _written_out(number: str) -> str:
+    from decimal import Decimal
+
+    return format(Decimal(number) + 0, "f")
 
 
 def _validated(annotation: Any, value: object) -> Any:

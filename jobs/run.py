@@ -13,7 +13,7 @@ from crontick.jobs.backoff import delay_seconds
 from crontick.jobs.context import Context
 from crontick.jobs.once import InDoubt
 from crontick.jobs.outcomes import Cancelled, Dead, Failed, HandedBack, Mark, Outcome, Snoozed, Succeeded
-from crontick.jobs.payload import PAYLOAD_BYTES, PayloadError, encode_json
+from crontick.jobs.payload import PAYLOAD_BYTES, PayloadError, encode_json, stored_bytes
 from crontick.jobs.signals import Cancel, LeaseLost, Permanent, Retry, Snooze
 from crontick.jobs.threads import SyncSide
 
@@ -260,10 +260,8 @@ def _with_result(ctx: Context, value: object) -> Succeeded:
         text = ctx.hides_result(encode_json(value))
     except PayloadError as error:
         raise ValueError(f"the result is refused: {error}") from None
-    if len(text) > PAYLOAD_BYTES:
-        raise ValueError(
-            f"the result has {len(text)} bytes, {PAYLOAD_BYTES} are allowed: store it and return a reference"
-        )
+    if (size := stored_bytes(text)) > PAYLOAD_BYTES:
+        raise ValueError(f"the result has {size} bytes, {PAYLOAD_BYTES} are allowed: store it and return a reference")
     return Succeeded(text)
 
 

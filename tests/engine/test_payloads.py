@@ -6,6 +6,7 @@ from typing import Any
 import pytest
 
 from crontick.jobs import Context, PayloadError, kind
+from crontick.jobs.payload import encode_json, stored_bytes
 from tests.engine.conftest import World
 
 pytestmark = pytest.mark.anyio
@@ -93,6 +94,43 @@ async def test_a_payload_over_64_kib_is_refused_by_python_with_the_same_limit(wo
     with pytest.raises(PayloadError, match="65536 are allowed"):
         await anything.enqueue(world.conn, "x" * 65535)
     assert await anything.enqueue(world.conn, "x" * 65534)
+
+
+LARGE = {
+    "many keys": {f"k{n:05d}": 1 for n in range(5500)},
+    "floats with exponents": [1e308, -1.5e-7, 5e-324, 1e22, -0.0, 0.1, -0.05] * 6000,
+    "no floats, though they look so": ['1e308", -0.0 "'] * 6000,
+    "letters that Python would escape": "漢" * 11_000,
+    "emoji": "\U0001f600" * 11_000,
+    "escapes": '"\\\b\f\n\r\t\x01\x1f\x7f\u2028' * 4000,
+    "integers": [10**4000] * 20,
+}
+
+
+@pytest.mark.parametrize("what", LARGE)
+async def test_python_measures_as_jsonb_does(world: World, what: str) -> None:
+    text = encode_json(LARGE[what])
+    assert stored_bytes(text) == await world.one("select octet_length(%s::jsonb::text)", text)
+
+
+async def test_what_sql_would_refuse_leaves_the_caller_s_transaction_usable(world: World) -> None:
+    async with world.conn.transaction():
+        for payload in (LARGE["many keys"], [1e308] * 2000):
+            with pytest.raises(PayloadError, match="65536 are allowed"):
+                await anything.enqueue(world.conn, payload)
+        batches: list[list[Any]] = [[{}] * 10_001, ["x" * 65_000] * 260]
+        for many in batches:
+            with pytest.raises(PayloadError, match="10000 jobs and 16 MiB at most"):
+                await anything.enqueue_many(world.conn, many)
+        assert await anything.enqueue_many(world.conn, [LARGE["letters that Python would escape"], 1.0])
+
+
+async def test_what_python_lets_through_sql_takes(world: World) -> None:
+    room = 65_536 - len('""')
+    for full in ("x" * room, "漢" * (room // 3), [1] * 21_845, [1e308] * 210):
+        assert await anything.enqueue(world.conn, full)
+        with pytest.raises(PayloadError, match="65536 are allowed"):
+            await anything.enqueue(world.conn, [full, 1e308])
 
 
 UNREADABLE = {

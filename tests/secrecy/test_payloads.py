@@ -10,6 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from crontick.jobs import kind
+from crontick.jobs.payload import encode_json
 from crontick.jobs.sealing import KeyMissing, Keyring, SealingError
 from crontick.jobs.secret_fields import open_fields, reseal_fields, seal_edited, seal_fields, secret_values, shown
 from crontick.jobs.testing import drain, enqueued
@@ -54,6 +55,13 @@ def test_what_has_no_secret_field_is_left_as_it_is(text: str) -> None:
     assert reseal_fields(text, "login", ["token"], RING) is text
     assert open_fields(text, "login", None) == (text, frozenset())
     assert shown(text, ["token"]) is text
+
+
+@pytest.mark.parametrize("text", ["ä" * 32_000, "漢" * 21_000, "\U0001f600" * 16_000], ids=["ä", "漢", "emoji"])
+def test_a_secret_of_nearly_64_kib_is_sealed_at_a_third_more(text: str) -> None:
+    sealed = seal_fields(encode_json({"token": text}), "login", ["token"], RING)
+    assert len(sealed) < 98_304, "what insert_job takes of a sealed payload"
+    assert json.loads(open_fields(sealed, "login", RING)[0]) == {"token": text}
 
 
 def test_numbers_that_python_cannot_hold_stay_as_they_are_written() -> None:
