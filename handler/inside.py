@@ -15,6 +15,7 @@ from crontick.handler.logs import log
 from crontick.handler.paths import WRAPPED_PREFIX
 from crontick.jobs.config_error import ConfigError
 from crontick.jobs.deployment import Deployment, DeploymentError, load_deployment
+from crontick.jobs.interrupts import is_ctrl_c
 from crontick.jobs.redact import Redactor
 from crontick.jobs.settings import Settings, SettingsError
 from crontick.jobs.unavailable import Unavailable
@@ -62,7 +63,9 @@ def _judged(make: Callable[[], Made]) -> Callable[[], Made]:
             return make()
         except (SettingsError, ConfigError, DeploymentError) as error:
             log.error("%s:\n%s", WRONG_SETTINGS, error)
-        except (Exception, SystemExit):  # noqa: BLE001 (a user's module may raise anything when imported)
+        except BaseException as error:
+            if is_ctrl_c(error):
+                raise
             log.exception(WRONG_SETTINGS)
         raise Unavailable(WRONG_SETTINGS, retry_after_seconds=RETRY_SECONDS)
 

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import msgspec
 
 from crontick.jobs import backoff as backoffs
+from crontick.jobs.interrupts import is_ctrl_c
 from crontick.jobs.kind import WINDOW_LESS_SECONDS, Kind
 from crontick.jobs.kinds import shipped
 from crontick.jobs.redact import Redactor
@@ -140,7 +141,9 @@ def _imported(name: str, variable: str) -> Any:
     """The module; ``DeploymentError`` with its file and line for whatever keeps it from being imported."""
     try:
         return importlib.import_module(name)
-    except (Exception, SystemExit) as error:  # noqa: BLE001 (a module of the user's may raise anything)
+    except BaseException as error:
+        if is_ctrl_c(error):
+            raise
         if (
             isinstance(error, ModuleNotFoundError)
             and error.name is not None

@@ -11,6 +11,7 @@ import msgspec
 from crontick.jobs import texts
 from crontick.jobs.backoff import delay_seconds
 from crontick.jobs.context import Context
+from crontick.jobs.interrupts import is_ctrl_c
 from crontick.jobs.once import InDoubt
 from crontick.jobs.outcomes import Cancelled, Dead, Failed, HandedBack, Mark, Outcome, Snoozed, Succeeded
 from crontick.jobs.payload import PAYLOAD_BYTES, PayloadError, encode_json, stored_bytes
@@ -67,7 +68,7 @@ class Runner:
         self._keyring = keyring
 
     async def run(self, ctx: Context) -> Ending:
-        """Never raises: what the function raised becomes its outcome."""
+        """What the function raised becomes its outcome. Raises only what ends the process: a Ctrl-C, a closed loop."""
         early = _before(ctx)
         if early is not None:
             return ended(ctx, early)
@@ -83,7 +84,9 @@ class Runner:
                 outcome = self._uncommitted(ctx)
         except asyncio.CancelledError:
             outcome = self._cut(ctx, runs_on=not ctx.kind.is_async)
-        except (Exception, SystemExit) as error:  # noqa: BLE001 (whatever a function raises is its own job's affair)
+        except BaseException as error:  # whatever a function raises is its own job's affair
+            if is_ctrl_c(error) or not ctx.loop.is_running():
+                raise
             if isinstance(error, MemoryError):
                 error.__traceback__ = None  # its frames hold what filled the memory, and the next lines need some
             outcome = self._raised(ctx, error)
@@ -110,6 +113,10 @@ class Runner:
             return await call_within(self._around(ctx), function, None if kind.is_async else self._sync_side)
         return await (function() if kind.is_async else self._sync_side.run(function))
 
+    def raised(self, ctx: Context, error: BaseException) -> Ending:
+        """The ending of an attempt that raised this."""
+        return ended(ctx, self._raised(ctx, error))
+
     def _raised(self, ctx: Context, error: BaseException) -> Outcome:
         if ctx.completing:
             _LOG.warning("job %s raised after complete: %s", ctx.job.id, self._text(ctx, error))
@@ -123,13 +130,13 @@ class Runner:
             case InDoubt():
                 return Dead(self._text(ctx, error), "in doubt", "crontick:in-doubt")
             case Permanent():
-                return Dead(self._text(ctx, error), _public(ctx, error), texts.fingerprint(error), error.status_code)
+                return Dead(self._text(ctx, error), _public(ctx, error), self._fingerprint(ctx, error), _status(error))
             case LeaseLost():
                 return Failed(
                     self._text(ctx, error), "the lease was lost", self._retry_seconds(ctx), "crontick:lease-lost"
                 )
             case Retry():
-                return self._failed(ctx, error, retry_seconds=error.after_seconds, status_code=error.status_code)
+                return self._failed(ctx, error, retry_seconds=error.after_seconds, status_code=_status(error))
         self._tell(ctx, error)
         return self._failed(ctx, error)
 
@@ -152,7 +159,7 @@ class Runner:
         status_code: int | None = None,
     ) -> Outcome:
         text, public = self._text(ctx, error), public or _public(ctx, error)
-        fingerprint = texts.fingerprint(error)
+        fingerprint = self._fingerprint(ctx, error)
         if ctx.cancel_requested:
             return Cancelled(f"asked to stop, it ended in: {text}")
         if ctx.job.attempt >= (ctx.job.own_max_attempts or ctx.kind.max_attempts):
@@ -201,8 +208,12 @@ class Runner:
     def _text(self, ctx: Context, error: BaseException) -> str:
         described = texts.describe(error)
         if isinstance(error, Permanent | Retry) and error.detail:
-            described = f"{described}: {error.detail}"
+            described = f"{described}: {texts.storable(error.detail, limit=ERROR_CHARACTERS)}"
         return texts.storable(self._redact(ctx.hides(described)), limit=ERROR_CHARACTERS)
+
+    def _fingerprint(self, ctx: Context, error: BaseException) -> str:
+        """Taken after the redaction: of a clear text it would answer who guesses at a secret."""
+        return texts.fingerprint(self._redact(ctx.hides(texts.describe(error))))
 
 
 def ended(ctx: Context, outcome: Outcome) -> Ending:
@@ -270,3 +281,9 @@ def _public(ctx: Context, error: BaseException) -> str:
     if ctx.kind.function.__module__.startswith("crontick.jobs.kinds.") and isinstance(error, Permanent | Retry):
         return ctx.hides(texts.storable(error.reason, limit=200))
     return type(error).__name__
+
+
+def _status(error: Permanent | Retry) -> int | None:
+    """The status code of an answer; None for a number that is none, so that it costs the attempt nothing it said."""
+    code: object = error.status_code
+    return int(code) if isinstance(code, int) and 100 <= code <= 599 else None

@@ -108,7 +108,12 @@ class Seats:
         return self._ended
 
     async def _live(self, attempt: _Attempt) -> None:
-        ending = await self._runner.run(attempt.ctx)
+        try:
+            ending = await self._runner.run(attempt.ctx)
+        except GeneratorExit as error:  # of a future: it closes all that wait for it, and comes out here alone
+            if not self._loop.is_running():
+                raise
+            ending = self._runner.raised(attempt.ctx, error)
         if not attempt.over:
             if not attempt.ctx.kind.is_async and attempt.ctx.cut is not None:
                 self.stuck = True

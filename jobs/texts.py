@@ -3,9 +3,10 @@
 import hashlib
 import re
 import traceback
-from asyncio import CancelledError
 from collections.abc import Callable
 from typing import Final
+
+from crontick.jobs.interrupts import is_ctrl_c
 
 __all__ = ["describe", "fingerprint", "frames", "storable"]
 
@@ -53,8 +54,6 @@ _ROW: Final = r"\n(?:DETAIL|CONTEXT|HINT): |\n\[(?:SQL|parameters): "
 _ENGINE: Final = r"(?:crontick\.(?!jobs\.kinds\.)|contextlib|asyncio|asgiref)"
 _CAUSES: Final = 3
 _UNREADABLE: Final = "(its text cannot be read)"
-_WHATEVER: Final = (Exception, SystemExit, CancelledError, GeneratorExit)
-"""What a ``__str__`` of somebody's may raise; recording a failure can never fail. Ctrl-C is nobody's ``__str__``."""
 
 
 def storable(text: object, *, limit: int) -> str:
@@ -65,8 +64,8 @@ def storable(text: object, *, limit: int) -> str:
     try:
         whole = text.decode("utf-8", "replace") if isinstance(text, bytes | bytearray) else _plain(text)
         return re.sub(_UNSTORABLE, "\ufffd", _shortened(whole, limit))
-    except _WHATEVER:
-        return _UNREADABLE[:limit]
+    except BaseException as raised:  # noqa: BLE001 (recording a failure can never fail)
+        return _unreadable(raised)[:limit]
 
 
 def describe(error: BaseException) -> str:
@@ -77,8 +76,8 @@ def describe(error: BaseException) -> str:
     """
     try:
         return "; because of ".join(_chain(error))
-    except _WHATEVER:
-        return _UNREADABLE
+    except BaseException as raised:  # noqa: BLE001 (recording a failure can never fail)
+        return _unreadable(raised)
 
 
 def frames(error: BaseException) -> str:
@@ -89,12 +88,19 @@ def frames(error: BaseException) -> str:
     return "".join(traceback.format_tb(trace)).rstrip()
 
 
-def fingerprint(error: BaseException) -> str:
-    """16 hex digits, the same for errors that differ only in numbers, UUIDs and groups of hex digits."""
-    text = describe(error)[:2000]
+def fingerprint(said: str) -> str:
+    """16 hex digits, the same for texts of errors that differ only in numbers, UUIDs and groups of hex digits."""
+    text = said[:2000]
     for varying in (_UUID, _HEX, _NUMBER):
         text = re.sub(varying, "#", text)
     return hashlib.sha256(text.encode("utf-8", "replace")).hexdigest()[:16]
+
+
+def _unreadable(raised: BaseException) -> str:
+    """A ``__str__`` of somebody's may raise anything; a Ctrl-C that comes while it runs is none of its doing."""
+    if is_ctrl_c(raised):
+        raise raised
+    return _UNREADABLE
 
 
 def _plain(text: object) -> str:
@@ -134,8 +140,8 @@ def _one(error: BaseException) -> str:
         message = tell(error)
         if isinstance(error, BaseExceptionGroup):
             message += ": " + ", ".join(_one(part) for part in error.exceptions[:_CAUSES])
-    except _WHATEVER:
-        message = _UNREADABLE
+    except BaseException as raised:  # noqa: BLE001 (a text of somebody's own class)
+        message = _unreadable(raised)
     return f"{name}: {message}" if message else name
 
 

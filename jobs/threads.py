@@ -46,14 +46,13 @@ class Threads:
         inbox = self._idle.pop() if self._idle else self._start()
         inbox.put((function, future, loop, contextvars.copy_context()))
         try:
-            value = await future
+            value, error = await future
         except asyncio.CancelledError:
             inbox.put(None)  # whatever it is doing, it takes nothing more
             raise
-        except BaseException:
-            self._idle.append(inbox)
-            raise
         self._idle.append(inbox)
+        if error is not None:
+            raise error
         return value
 
     def wait(self, coroutine: Coroutine[Any, Any, T], loop: asyncio.AbstractEventLoop) -> T:
@@ -97,11 +96,6 @@ def _work(inbox: "queue.SimpleQueue[_Task | None]") -> None:
 
 
 def _deliver(future: "asyncio.Future[Any]", value: Any, error: BaseException | None) -> None:
-    if future.done():
-        return
-    if error is None:
-        future.set_result(value)
-    elif isinstance(error, StopIteration):
-        future.set_exception(RuntimeError("the function raised StopIteration"))
-    else:
-        future.set_exception(error)
+    """As a result: a future takes no StopIteration, and a GeneratorExit of it closes every coroutine that waits."""
+    if not future.done():
+        future.set_result((value, error))

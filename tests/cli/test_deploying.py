@@ -205,6 +205,9 @@ BROKEN = {
         "TypeError: f takes no payload",
     ),
     "a script that ends": ("raise SystemExit(3)\n", 1, "SystemExit: 3"),
+    "a Ctrl-C of its own": ("raise KeyboardInterrupt('no')\n", 1, "KeyboardInterrupt: no"),
+    "what is no Exception": ("raise BaseException('no')\n", 1, "BaseException: no"),
+    "a cancellation": ("import asyncio\nraise asyncio.CancelledError\n", 2, "CancelledError"),
     "a text of two lines": ("raise OSError('one\\ntwo')\n", 1, "OSError: one two"),
 }
 

@@ -1,5 +1,6 @@
 """What functions return and raise: what can be stored is, and what cannot harms nobody else."""
 
+import asyncio
 import subprocess
 from collections.abc import Callable
 from typing import Any
@@ -7,7 +8,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from crontick.jobs import kind
+from crontick.jobs import Retry, kind
 from tests.engine.conftest import World
 
 pytestmark = pytest.mark.anyio
@@ -63,7 +64,7 @@ class Silent(Exception):
     """It cannot be told."""
 
     def __str__(self) -> str:
-        raise OSError("no words")
+        raise self.args[0] if self.args else OSError("no words")
 
     __repr__ = None  # type: ignore[assignment]
 
@@ -104,6 +105,13 @@ RAISED: dict[str, Callable[[], None] | BaseException] = {
     "a group": raise_group,
     "no memory": MemoryError(),
     "an exit": SystemExit(3),
+    "a Ctrl-C of its own": KeyboardInterrupt("so it says"),
+    "the end of a generator": GeneratorExit("done"),
+    "what is no Exception": BaseException("as deep as it goes"),
+    "a group of such": BaseExceptionGroup("several", [KeyboardInterrupt(), ValueError("a")]),
+    "no text, but a Ctrl-C": Silent(KeyboardInterrupt),
+    "a status code that is none": Retry("the true reason", status_code=2**31),
+    "a detail that cannot be told": Retry("the true reason", detail=Silent()),  # type: ignore[arg-type]
     "the end of an iterator": StopIteration("done"),
     "a process that failed": subprocess.CalledProcessError(1, ["convert"], b"\xff\0"),
     "a broken transaction": psycopg.errors.InFailedSqlTransaction("current transaction is aborted"),
@@ -131,9 +139,25 @@ async def test_whatever_is_raised_is_a_failed_attempt_with_a_storable_text(world
     assert await world.status(*bad) == ["failed"] * len(bad)
     errors = [(await world.job(job))["last_error"] for job in bad]
     assert all(0 < len(error) <= 4000 for error in errors)
+    assert [error for error in errors if "did not end" in error or "could not be stored" in error] == []
+    assert summary.retire is False
     assert await world.one("select count(*) from crontick.attempts where outcome = 'failed' and error <> ''") == len(
         bad
     )
+
+
+@pytest.mark.parametrize("raised", [GeneratorExit, BaseException])
+async def test_what_a_future_raises_is_the_attempt_s_own(world: World, raised: type[BaseException]) -> None:
+    def stop() -> None:
+        raise raised("from afar")
+
+    @kind("ask")
+    async def ask(payload: Any) -> None:
+        await asyncio.to_thread(stop)
+
+    job = await ask.enqueue(world.conn, {})
+    assert (await world.tick(ask)).failed == 1
+    assert (await world.job(job))["last_error"] == f"{raised.__name__}: from afar"
 
 
 async def test_an_error_s_head_and_tail_are_kept_and_it_is_the_summary_that_says_least(world: World) -> None:

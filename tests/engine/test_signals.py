@@ -112,3 +112,15 @@ async def test_one_that_succeeds_after_it_was_asked_to_stop_has_succeeded(world:
     job, summary = await stoppable(world, {"n": 1})
     assert (summary.succeeded, await world.status(job)) == (3, ["succeeded"])
     assert await world.one("select count(*) from crontick.cancel_requests") == 0
+
+
+@pytest.mark.parametrize(("code", "kept"), [(404, 404), (2**31, None), (-1, None), ("404", None), (True, None)])
+async def test_a_status_code_that_is_none_costs_the_attempt_no_word(world: World, code: Any, kept: int | None) -> None:
+    @kind("no")
+    async def no(payload: Any) -> None:
+        raise Permanent("no such user", status_code=code)
+
+    job = await no.enqueue(world.conn, {})
+    assert (await world.tick(no)).dead == 1
+    told = await world.job(job)
+    assert (told["last_status_code"], told["last_error"]) == (kept, "Permanent: no such user")

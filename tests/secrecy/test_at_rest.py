@@ -193,3 +193,14 @@ async def test_a_payload_of_64_kib_fits_sealed(vault: Vault) -> None:
     await vault.tick(kind("login", secret=["token"], max_attempts=1)(failing.function))
     await vault.one("select crontick.requeue(%s, 'ada', 'x')", job)
     assert (await vault.tick(login)).succeeded == 1
+
+
+async def test_a_fingerprint_answers_nobody_who_guesses_at_a_secret(vault: Vault) -> None:
+    @kind("leak", secret=["token"])
+    async def leak(payload: dict[str, str]) -> None:
+        raise ValueError(f"bad {payload['token']}")
+
+    for token in ("hunter-alpha", "hunter-omega"):
+        await leak.enqueue(vault.conn, {"token": token})
+    await vault.tick(leak)
+    assert await vault.one("select count(distinct fingerprint) from crontick.attempts") == 1
