@@ -38,5 +38,7 @@ class Batch(msgspec.Struct):
     lost: frozenset[int] = frozenset()
     completed: frozenset[int] = frozenset()
     cancelled: frozenset[int] = frozenset()
+    refused: Sequence[int] = ()
+    """The parent of each child that the database refused."""
     settled: list[Ending] = []
     reminders: list[tuple[str, int, int, int]] = []

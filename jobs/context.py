@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections.abc import Callable, Coroutine
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypeVar
 
 from crontick.jobs.clock import Moment
 from crontick.jobs.enqueue import enqueue
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 __all__ = ["Context", "Cut", "Supplies"]
 
 T = TypeVar("T")
+
+_BIGINT: Final = 2**63
 
 Cut = Literal["timeout", "deadline"]
 """Why the engine ended an attempt: its own time was over, or the tick's."""
@@ -227,12 +229,17 @@ class Context:
         return hidden(text, self.hides)
 
     def enqueue(self, kind: "Kind[Any]", payload: object, *, conn: Any = None, **options: Any) -> Any:
-        """Enqueue a child. Without a connection it is written by the settle that records this job's success (P9)."""
+        """Enqueue a child. Without a connection it is written by the settle that records this job's success (P9).
+
+        Raises ``ValueError`` for an option that ``crontick.enqueue`` would refuse.
+        """
         self.check_lease()
         order = kind.order(payload, **options)
         if conn is not None:
             return enqueue(conn, order)
-        self._children.append({**order.as_json(), "payload": order.payload})
+        from crontick.jobs.children import child_of
+
+        self._children.append(child_of(order, self.job.created_at))
         return None
 
     @property
@@ -241,9 +248,13 @@ class Context:
         return self._children
 
     def progress(self, done: int, total: int | None = None) -> None:
-        """How far it is; written with the next exchange."""
+        """How far it is; written with the next exchange. Raises ``ValueError`` for more than a bigint holds."""
         self.check_lease()
-        self.progress_made = (int(done), None if total is None else int(total))
+        told = (int(done), None if total is None else int(total))
+        for number in told:
+            if number is not None and not -_BIGINT <= number < _BIGINT:
+                raise ValueError("progress takes whole numbers from -2^63 to 2^63 - 1: count in a larger unit")
+        self.progress_made = told
 
     def secret(self, name: str) -> str:
         """The secret that the configuration names (``…_env``), also by ``…_FROM``. Raises ``LookupError`` naming it."""

@@ -33,12 +33,23 @@ def count(summary: Summary, batch: Batch) -> None:
             summary.cancelled += 1
         else:
             _count(summary, ending)
+    _count_refused(summary, batch)
     for name, fired, skipped, refused in batch.reminders:
         told = summary.reminders.setdefault(name, Fired())
         told.fired += fired
         told.skipped_late += skipped
         if refused:
             summary.trouble(Trouble(error=f"{refused} items were refused at enqueue", reminder=name))
+
+
+def _count_refused(summary: Summary, batch: Batch) -> None:
+    if not batch.refused:
+        return
+    for ending in batch.settled:
+        job = ending.ctx.job
+        if children := batch.refused.count(job.id):
+            said = f"{children} of its {len(ending.ctx.children)} children were refused: its note says why"
+            summary.trouble(Trouble(error=said, job=job.id, kind=job.kind))
 
 
 def _count(summary: Summary, ending: Ending) -> None:

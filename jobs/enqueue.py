@@ -1,6 +1,7 @@
 """A job as its caller orders it: what the one statement that inserts it is given, on whatever connection."""
 
 import json
+import math
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final, Literal, TypedDict, Unpack
@@ -50,7 +51,8 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
     def build(cls, kind: str, payload: str, **options: Unpack[Options]) -> "Order":
         """Raises ``TypeError`` for an option that does not exist or has no such values.
 
-        Raises ``ValueError`` for a datetime without a zone: nobody can know which moment it means.
+        Raises ``ValueError`` for a datetime without a zone: nobody can know which moment it means; and for a delay that
+        is not finite.
         """
         if unknown := sorted(options.keys() - Options.__annotations__.keys()):
             raise TypeError(
@@ -60,7 +62,7 @@ class Order(msgspec.Struct, frozen=True, kw_only=True):
         run_at, unique_for = told.get("run_at"), told.get("unique_for")
         if isinstance(run_at, timedelta | float | int):
             del told["run_at"]
-            told["delay_seconds"] = run_at.total_seconds() if isinstance(run_at, timedelta) else float(run_at)
+            told["delay_seconds"] = _seconds(kind, run_at)
         if isinstance(unique_for, timedelta):
             told["unique_for"] = f"{unique_for.total_seconds()} seconds"
         try:
@@ -103,6 +105,13 @@ def enqueue_many(conn: Any, orders: Sequence[Order]) -> Any:
 
 def _element(order: Order) -> str:
     return json.dumps(order.as_json())[:-1] + f', "payload": {order.payload}}}'
+
+
+def _seconds(kind: str, delay: timedelta | float) -> float:
+    seconds = delay.total_seconds() if isinstance(delay, timedelta) else float(delay)
+    if not math.isfinite(seconds):
+        raise ValueError(f"{kind}.enqueue: run_at is a finite number of seconds from now, not {seconds}")
+    return seconds
 
 
 def _aware(name: str, moment: Any) -> str:

@@ -129,27 +129,32 @@ class Exchanges:
             held |= self._held
         self._found = reminders
         self.unsettled = [ending for ending in endings if ending.ctx.job.id in held]
-        batch = await self._settle([], seats)
+        batch = await self._settle([], seats, with_progress=False)
         self._held = held
         batch.lost = frozenset().union(*(each.lost for each in alone))
         batch.completed = frozenset().union(*(each.completed for each in alone))
         batch.cancelled = frozenset().union(*(each.cancelled for each in alone))
+        batch.refused = [parent for each in alone for parent in each.refused]
         return batch
 
     async def _settle_alone(self, ending: Ending, seats: Seats) -> Batch:
-        """As it is, else bare; lost when not even its bare fate can be stored."""
+        """As it is, else bare, else childless too; lost when not even its bare fate can be stored."""
+        told = ending
+        for drop_children in (False, True):
+            try:
+                return await self._settle([told], seats, claim_too=False, with_progress=False)
+            except psycopg.Error as error:
+                told = bare(ending, f"SQLSTATE {_data(error).sqlstate}", drop_children=drop_children)
         try:
-            return await self._settle([ending], seats, claim_too=False)
-        except psycopg.Error as error:
-            plain = bare(ending, _data(error))
-        try:
-            return await self._settle([plain], seats, claim_too=False)
+            return await self._settle([told], seats, claim_too=False, with_progress=False)
         except psycopg.Error as error:
             log_refused(ending, _data(error))
         self._held = set()
         return Batch([], closed=False, more=True, lost=frozenset({ending.ctx.job.id}))
 
-    async def _settle(self, endings: list[Ending], seats: Seats, *, claim_too: bool = True) -> Batch:
+    async def _settle(
+        self, endings: list[Ending], seats: Seats, *, claim_too: bool = True, with_progress: bool = True
+    ) -> Batch:
         claim = secrets.randbits(63)
         stop = self._stop_reason() if claim_too else "budget"
         running = seats.running if claim_too else max(seats.running, 1)
@@ -157,7 +162,7 @@ class Exchanges:
         knowing = [] if self._known_deployment else [knowing_kinds(self._deployment)]
         sealing = self._unsealed.writing(self._opening, look=bool(knowing)) if self._unsealed else []
         prefix = [*knowing, *sealing, *self._reminding()]
-        settled_by = settling(self._opening, endings, seats)
+        settled_by = settling(self._opening, endings, seats.progress() if with_progress else ())
 
         def build(*, repeat: bool) -> list[Segment]:
             return [
@@ -184,12 +189,14 @@ class Exchanges:
         lost: frozenset[int] = frozenset()
         done: frozenset[int] = frozenset()
         cancelled: frozenset[int] = frozenset()
+        refused: list[int] = []
         if settled_by:
-            gone, held, _, stopped, completed = rows[0][0]
+            gone, held, _, stopped, completed, refused = rows[0][0]
             self._held, lost, done = set(held), frozenset(gone), frozenset(completed)
             cancelled = frozenset(stopped) - self._held - lost
             rows = rows[1:]
         batch = self._batch(rows, claim)
+        batch.refused = refused
         batch.lost, batch.reminders, batch.cancelled, batch.completed = lost, reminders, cancelled, done
         batch.closed = batch.closed and not (self._to_seal and stop is None)
         if self._held:  # until the deadline; then their leases run out, and a later tick rescues them

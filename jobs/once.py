@@ -1,10 +1,15 @@
 """A marker as a function meets it: reserved before the send, and settled as sent, free or in doubt after it."""
 
 import hashlib
+import re
 from types import TracebackType
 from typing import TYPE_CHECKING, Any, Final
 
+import msgspec
+
+from crontick.jobs import texts
 from crontick.jobs.outcomes import Mark
+from crontick.jobs.payload import encode_json
 from crontick.jobs.signals import LeaseLost, Signal, Snooze
 
 if TYPE_CHECKING:
@@ -12,6 +17,8 @@ if TYPE_CHECKING:
 
 __all__ = ["InDoubt", "Once", "nothing_was_sent"]
 
+_CHARACTERS: Final = 1000
+_UNSTORABLE: Final = "[\x00\ud800-\udfff]"
 _BEFORE_THE_SEND: Final = frozenset(
     {
         ("httpx", "ConnectError"),
@@ -107,6 +114,8 @@ class Once:
     async def __aenter__(self) -> "Once":
         ctx = self._ctx
         ctx.check_lease()
+        if self.key is not None and re.search(_UNSTORABLE, self.key):
+            raise ValueError(f"ctx.once({self.key[:80]!r}): PostgreSQL stores no NUL and no half of a surrogate pair")
         if self.key is None or self.key == ctx.job.marker:
             self.key = ctx.job.marker or f"job:{ctx.job.lineage}"
         if self.key == ctx.job.marker:
@@ -155,5 +164,23 @@ class Once:
         else:
             state = self._fate or ("free" if nothing_was_sent(error) else "in_doubt")
         self._ctx.marks[self.key] = Mark(
-            self._ctx.kind.name, self.key, state, self.provider, self.message_id, self.content_hash, self.details
+            self._ctx.kind.name,
+            self.key,
+            state,
+            _storable(self.provider),
+            _storable(self.message_id),
+            _storable(self.content_hash),
+            None if self.details is None else _storable_details(self.details),
         )
+
+
+def _storable(said: object) -> str | None:
+    """What a provider answered may be anything, and that it was sent must be written whatever it was."""
+    return None if said is None else texts.storable(said, limit=_CHARACTERS)
+
+
+def _storable_details(details: dict[str, Any]) -> dict[str, Any]:
+    try:
+        return dict(msgspec.json.decode(encode_json(details)))
+    except ValueError as error:
+        return {"left_out": texts.storable(error, limit=_CHARACTERS)}

@@ -1,29 +1,32 @@
 """Endings as the statement that settles them: plain successes as two arrays, all others as JSON."""
 
 import logging
+from collections.abc import Iterable
 from typing import Any, Final
 
 import msgspec
 import psycopg
 
+from crontick.jobs import texts
+from crontick.jobs.context import Context
 from crontick.jobs.outcomes import Cancelled, Dead, Failed, HandedBack, Mark, Outcome, Snoozed, Succeeded
 from crontick.jobs.run import Ending
-from crontick.jobs.seats import Seats
 from crontick.sql import query
 from crontick.sql.wire import Statement, statement
 
 __all__ = ["bare", "log_refused", "log_unrecorded", "settling"]
 
 _LOG: Final = logging.getLogger("crontick.tick")
+_CHARACTERS: Final = 1000
 
 
-def settling(opening: int, endings: list[Ending], seats: Seats) -> list[Statement]:
-    """The statement, or none when there is nothing to say."""
+def settling(opening: int, endings: list[Ending], running: Iterable[Context]) -> list[Statement]:
+    """The statement, or none when there is nothing to say; ``running`` have said how far they are."""
     plain = [ending for ending in endings if ending.plain]
-    told = [_told(ending) for ending in endings if not ending.plain]
+    told = [_encoded(ending) for ending in endings if not ending.plain]
     progress = [
         {"id": c.job.id, "claim": c.job.claim, "done": c.progress_made[0], "total": c.progress_made[1]}
-        for c in [*seats.progress(), *(ending.ctx for ending in endings)]
+        for c in [*running, *(ending.ctx for ending in endings)]
         if c.progress_made is not None
     ]
     if not endings and not progress:
@@ -35,11 +38,19 @@ def settling(opening: int, endings: list[Ending], seats: Seats) -> list[Statemen
                 "opening": opening,
                 "ids": [ending.ctx.job.id for ending in plain],
                 "claims": [ending.ctx.job.claim for ending in plain],
-                "endings": msgspec.json.encode(told).decode() if told else None,
+                "endings": b"[" + b",".join(told) + b"]" if told else None,
                 "progress": msgspec.json.encode(progress).decode() if progress else None,
             },
         )
     ]
+
+
+def _encoded(ending: Ending) -> bytes:
+    """Bare where something in it cannot be encoded: the others of this settle must not wait for its lease's end."""
+    try:
+        return msgspec.json.encode(_told(ending))
+    except (ValueError, TypeError, OverflowError, RecursionError, msgspec.MsgspecError) as error:
+        return msgspec.json.encode(_told(bare(ending, type(error).__name__, drop_children=False)))
 
 
 def _told(ending: Ending) -> dict[str, Any]:
@@ -79,13 +90,16 @@ def _fate(ending: Ending) -> dict[str, Any]:
             return told if key is None else told | {"held_by": f"key:{key}"}
 
 
-def bare(ending: Ending, error: psycopg.Error) -> Ending:
-    """The same fate without result, texts and children: what made the database refuse it is in one of them."""
-    said = f"what it said could not be stored (SQLSTATE {error.sqlstate})"
+def bare(ending: Ending, why: str, *, drop_children: bool) -> Ending:
+    """The same fate without result, texts and progress: what could not be stored is in one of them, or in a child."""
+    said = f"what it said could not be stored ({why})"
+    ending.ctx.progress_made = None
+    if drop_children and ending.ctx.children:
+        said = f"{said}, its {len(ending.ctx.children)} children among it"
+        ending.ctx.children.clear()
     match ending.outcome:
         case Succeeded(duplicate=duplicate):
             outcome: Outcome = Succeeded(duplicate=duplicate, note=said)
-            ending.ctx.children.clear()
         case Failed(retry_seconds=seconds):
             outcome = Failed(said, said, seconds)
         case Dead():
@@ -94,7 +108,15 @@ def bare(ending: Ending, error: psycopg.Error) -> Ending:
             outcome = Cancelled(said)
         case other:
             outcome = other
-    return Ending(ending.ctx, outcome, ending.marks, ending.completed)
+    return Ending(ending.ctx, outcome, tuple(map(_bare_mark, ending.marks)), ending.completed)
+
+
+def _bare_mark(mark: Mark) -> Mark:
+    provider, message_id, content_hash = (
+        None if said is None else texts.storable(said, limit=_CHARACTERS)
+        for said in (mark.provider, mark.message_id, mark.content_hash)
+    )
+    return Mark(mark.kind, mark.key, mark.state, provider, message_id, content_hash)
 
 
 def log_unrecorded(endings: list[Ending]) -> None:

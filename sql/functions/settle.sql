@@ -1,9 +1,10 @@
 -- running -> succeeded, failed, dead, cancelled, or queued again, for the attempts that ended; fenced by (id, claim) pairs.
 -- Never waits: a row that somebody holds comes back as held, and goes with the next exchange (P2). An outcome that this very
 -- claim has already written (a lost answer, complete) is neither held nor lost (P1). Facts about markers are not fenced (P20).
+-- refused: the parent of each child that could not be enqueued.
 create function crontick.settle(
     p_opening bigint, p_ids bigint[], p_claims bigint[], p_endings json, p_progress json
-) returns table (lost bigint[], held bigint[], already bigint[], cancelled bigint[], completed bigint[])
+) returns table (lost bigint[], held bigint[], already bigint[], cancelled bigint[], completed bigint[], refused bigint[])
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 set plan_cache_mode = force_generic_plan
@@ -20,7 +21,9 @@ declare
     v_keyed bigint [];
     v_called bytea [];
     v_endings crontick.ending [];
+    v_settled bigint [];
 begin
+    refused := '{}';
     if p_progress is not null then
         perform crontick.write_progress(p_progress, v_now);
     end if;
@@ -95,7 +98,8 @@ begin
         end loop;
     end if;
     if cardinality(v_endings) > 0 then
-        v_done := v_done || crontick.settle_endings(p_opening, v_endings, v_now);
+        select s.settled, s.refused into v_settled, refused from crontick.settle_endings(p_opening, v_endings, v_now) as s;
+        v_done := v_done || v_settled;
     end if;
 
     -- A claim's row goes when the last of its jobs is settled.

@@ -1,13 +1,17 @@
--- The endings that are more than a plain success: history, retries, attempts, markers, children. Returns the ids it settled.
--- Rows are taken in the order of their ids, skipping what others hold.
-create function crontick.settle_endings(p_opening bigint, p_endings crontick.ending[], p_now timestamptz) returns bigint[]
+-- The endings that are more than a plain success: history, retries, attempts, markers, children. settled: the ids it wrote;
+-- refused: the parent of each child that cannot be enqueued. Rows are taken in the order of their ids, skipping what others hold.
+create function crontick.settle_endings(
+    p_opening bigint, p_endings crontick.ending[], p_now timestamptz, out settled bigint[], out refused bigint[]
+)
 language plpgsql volatile
 as $$
 declare
     v_mine bigint [];
     v_ended bigint [];
     v_child record;
+    v_why text;
 begin
+    refused := '{}';
     v_mine := array(
         select j.id
         from unnest(p_endings) as e
@@ -106,22 +110,38 @@ begin
     ) as timing
     where j.id = e.id and j.id = any(v_mine) and e.outcome in ('failed', 'snoozed', 'handed_back');
 
-    -- Children are written by the settle that records the success, and dropped after any other end (P9).
+    -- Children are written by the settle that records the success, and dropped after any other end (P9). One that is refused
+    -- undoes neither the success nor its siblings; what may work in a moment fails the exchange, which is then repeated.
     for v_child in
-        select child.*
+        select e.id, child.value
         from unnest(p_endings) as e
-        cross join lateral jsonb_to_recordset(e.children) as child (
-            kind text, payload jsonb, run_at timestamptz, delay_seconds float8, queue text, priority int, max_attempts int,
-            unique_key text, unique_for text, group_key text, on_conflict text, expires_at timestamptz
-        )
-        where e.id = any(v_mine) and e.outcome = 'succeeded' and e.children is not null
+        cross join lateral jsonb_array_elements(e.children) as child (value)
+        where e.id = any(v_mine) and e.outcome = 'succeeded'
     loop
-        perform crontick.enqueue(
-            v_child.kind, v_child.payload, coalesce(v_child.run_at, p_now + make_interval(secs => v_child.delay_seconds)),
-            v_child.queue, v_child.priority, v_child.max_attempts, v_child.unique_key, coalesce(v_child.unique_for, 'active'),
-            v_child.group_key, coalesce(v_child.on_conflict, 'keep'), v_child.expires_at
-        );
+        begin
+            perform crontick.enqueue(
+                c.kind, c.payload, coalesce(c.run_at, p_now + make_interval(secs => c.delay_seconds)), c.queue, c.priority,
+                c.max_attempts, c.unique_key, coalesce(c.unique_for, 'active'), c.group_key, coalesce(c.on_conflict, 'keep'),
+                c.expires_at
+            )
+            from jsonb_to_record(v_child.value) as c (
+                kind text, payload jsonb, run_at timestamptz, delay_seconds float8, queue text, priority int, max_attempts int,
+                unique_key text, unique_for text, group_key text, on_conflict text, expires_at timestamptz
+            );
+        exception when data_exception or integrity_constraint_violation or program_limit_exceeded or sqlstate 'CT000' then
+            refused := refused || v_child.id;
+            v_why := coalesce(v_why, case when sqlstate like 'CT%' then sqlerrm else 'SQLSTATE ' || sqlstate end);
+        end;
     end loop;
-    return v_mine;
+    if cardinality(refused) > 0 then
+        update crontick.finished_jobs as f
+        set
+            last_error = concat_ws('; ', e.error, format('%s of its children refused (the first: %s)', told.children, v_why)),
+            last_error_at = p_now
+        from (select r.id, count(*) as children from unnest(refused) as r (id) group by r.id) as told
+        join unnest(p_endings) as e on e.id = told.id
+        where f.id = told.id;
+    end if;
+    settled := v_mine;
 end
 $$;

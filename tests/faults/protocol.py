@@ -76,7 +76,7 @@ class HandTick:
         plain = [job for job in ended if isinstance(job, int)]
         told = [job for job in ended if isinstance(job, dict)]
         claims = {job: claim or self.running[job] for job in [*plain, *(ending["id"] for ending in told)]}
-        [(lost, held, already, self.cancelled, _)] = self._ask(
+        [(lost, held, already, self.cancelled, *_)] = self._ask(
             "settle_attempts",
             opening=self.opening,
             ids=plain,
