@@ -57,6 +57,18 @@ async def test_the_window_is_counted_from_the_first_try(world: World) -> None:
     assert (len(sent), await state(world), await world.status(job)) == (2, [("in_doubt", job)], ["dead"])
 
 
+async def test_what_was_sent_is_not_forgotten_by_a_refusal_to_send_something_else(world: World) -> None:
+    sent: Sent = []
+    pay = paying(sent, ["lost"])
+    for text in ("1", "2", "2", "3"):
+        await pay.enqueue(world.conn, {"key": "k", "text": text})
+        await world.tick(pay)
+    assert [content for _, content in sent] == [b"1"]
+    await world.later(90)
+    await world.tick(pay)
+    assert ([content for _, content in sent], (await state(world))[0][0]) == ([b"1", b"1"], "sent")
+
+
 @pytest.mark.parametrize("text", ["1", "2"])
 async def test_another_job_with_the_key_repeats_only_the_same_bytes(world: World, text: str) -> None:
     sent: Sent = []
