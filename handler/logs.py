@@ -16,14 +16,14 @@ log: Final = logging.getLogger("crontick")
 LAMBDA_LEVELS: Final = {"WARNING": "WARN", "CRITICAL": "FATAL"}
 
 
-def configure(redactor: Redact, *, lambda_request: Callable[[], str] | None = None) -> None:
+def configure(redactor: Redact, *, lambda_request_id: Callable[[], str] | None = None) -> None:
     """Make crontick's own logger write to stderr, and quieten those that would write a URL with its query.
 
-    For a process that is all ours; inside somebody's app nothing of logging is touched. ``lambda_request`` tells the
-    id of the invocation: the lines then have the words by which Lambda's own filter and its searches read them.
+    For a process that is all ours; inside somebody's app nothing of logging is touched. ``lambda_request_id`` tells
+    that of the invocation: the lines then have the words by which Lambda's own filter and its searches read them.
     """
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(_Lines(redactor, _words_of_lambda(lambda_request) if lambda_request else _words))
+    handler.setFormatter(_Lines(redactor, _words_of_lambda(lambda_request_id) if lambda_request_id else _words))
     log.handlers[:] = [handler]
     log.setLevel(logging.INFO)
     log.propagate = False
@@ -56,12 +56,12 @@ def _words(record: logging.LogRecord, at: str) -> dict[str, Any]:
     return {"at": at, "level": record.levelname.lower()}
 
 
-def _words_of_lambda(request: Callable[[], str]) -> Callable[[logging.LogRecord, str], dict[str, Any]]:
+def _words_of_lambda(request_id: Callable[[], str]) -> Callable[[logging.LogRecord, str], dict[str, Any]]:
     def words(record: logging.LogRecord, at: str) -> dict[str, Any]:
         return {
             "timestamp": at,
             "level": LAMBDA_LEVELS.get(record.levelname, record.levelname),
-            "requestId": request(),
+            "requestId": request_id(),
         }
 
     return words

@@ -3,6 +3,7 @@
 import psycopg
 
 from crontick.jobs.deployment import Deployment
+from crontick.jobs.opening import what_it_knows
 from crontick.sql import query
 
 __all__ = ["make_kinds_known"]
@@ -10,11 +11,5 @@ __all__ = ["make_kinds_known"]
 
 def make_kinds_known(deployment: Deployment, url: str) -> None:
     """Write them to the database at ``url``, as the first tick would."""
-    values = {
-        "hash": deployment.hash,
-        "version": deployment.version,
-        "kinds": deployment.kinds_json(),
-        "strict": deployment.config.strict_kinds,
-    }
     with psycopg.connect(url, autocommit=True, prepare_threshold=None) as conn:
-        conn.execute(query("sync_deployment").text.encode(), values)
+        conn.execute(query("sync_deployment").text.encode(), what_it_knows(deployment))

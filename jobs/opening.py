@@ -9,7 +9,7 @@ from crontick.jobs.request import TickRequest
 from crontick.sql import SCHEMA, query
 from crontick.sql.wire import Statement, statement
 
-__all__ = ["knowing_kinds", "opening_tick"]
+__all__ = ["knowing_kinds", "opening_tick", "what_it_knows"]
 
 
 def opening_tick(
@@ -41,12 +41,14 @@ def opening_tick(
 
 def knowing_kinds(deployment: Deployment) -> Statement:
     """Makes the kinds of a deployment known that the database had not met."""
-    return statement(
-        query("sync_deployment"),
-        {
-            "hash": deployment.hash,
-            "version": deployment.version,
-            "kinds": deployment.kinds_json(),
-            "strict": deployment.config.strict_kinds,
-        },
-    )
+    return statement(query("sync_deployment"), what_it_knows(deployment))
+
+
+def what_it_knows(deployment: Deployment) -> dict[str, str | bool]:
+    """The parameters of ``sync_deployment``."""
+    return {
+        "hash": deployment.hash,
+        "version": deployment.version,
+        "kinds": deployment.kinds_json(),
+        "strict": deployment.config.strict_kinds,
+    }

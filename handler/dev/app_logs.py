@@ -9,6 +9,7 @@ from crontick.handler.dev.lines import Lines
 from crontick.handler.dev.summaries import Summaries
 from crontick.handler.dev.tracebacks import told
 from crontick.handler.logs import without_query
+from crontick.handler.paths import TICK_PATHS
 from crontick.jobs.redact import Redactor
 
 _LEVELS: Final = {
@@ -17,7 +18,6 @@ _LEVELS: Final = {
     "uvicorn": logging.WARNING,
     "uvicorn.access": logging.INFO,
 }
-_TICKS: Final = ("/cron/tick", "/api/cron/tick")
 
 
 def tell(lines: Lines, redact: Redactor, summaries: Summaries) -> None:
@@ -34,7 +34,7 @@ def tell(lines: Lines, redact: Redactor, summaries: Summaries) -> None:
 
 
 def _is_no_tick(record: logging.LogRecord) -> bool:
-    return not (isinstance(record.args, tuple) and record.args[2:3] and record.args[2] in _TICKS)
+    return not (isinstance(record.args, tuple) and record.args[2:3] and record.args[2] in TICK_PATHS)
 
 
 def _is_told(record: logging.LogRecord) -> bool:

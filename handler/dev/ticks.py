@@ -10,6 +10,7 @@ from crontick.handler.dev.app import App
 from crontick.handler.dev.lines import Lines
 from crontick.handler.dev.summaries import TRIGGER, Troubles
 from crontick.handler.loopback import HOST
+from crontick.handler.paths import TICK_PATHS
 
 LOOK_SECONDS: Final = 0.1
 
@@ -21,7 +22,7 @@ class Ticks:
         self._app = app
         self._troubles = Troubles(lines)
         self._every_seconds = every.total_seconds()
-        self._url = f"http://{HOST}:{port}/cron/tick"
+        self._url = f"http://{HOST}:{port}{TICK_PATHS[0]}"
         self._headers = {"authorization": f"Bearer {token}", "connection": "close"}
         self._over = threading.Event()
         threading.Thread(target=self._run, name="crontick-dev-ticks", daemon=True).start()

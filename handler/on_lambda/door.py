@@ -158,7 +158,7 @@ class LambdaDoor:
         except Exception as error:  # noqa: BLE001 (as above)
             _fault(error)
 
-    def _request(self) -> str:
+    def _request_id(self) -> str:
         return self._context.aws_request_id if self._context else ""
 
     def _load(self) -> Deployment:
@@ -173,7 +173,7 @@ class LambdaDoor:
             except (SettingsError, ConfigError, DeploymentError) as error:
                 raise TickFailed(redact(str(error))) from None
             finally:
-                logs.configure(redact, lambda_request=self._request)
+                logs.configure(redact, lambda_request_id=self._request_id)
         return self._deployment
 
 

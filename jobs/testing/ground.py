@@ -6,7 +6,7 @@ from typing import Any, Final
 from crontick.jobs.testing.borrowed import roll_back_to
 from crontick.jobs.testing.say import as_psycopg, ask, say
 
-__all__ = ["NO_TRANSACTION", "begin", "undo"]
+__all__ = ["MADE_FOR_TESTS", "NO_TRANSACTION", "begin", "undo"]
 
 NO_TRANSACTION: Final = (
     "no transaction is open on this connection, and the test's ends with its transaction: turn autocommit off, or begin"
@@ -17,6 +17,9 @@ _ENDED: Final = (
     " use commit() and rollback() of the connection that ctx.db() lends, never these as statements"
 )
 _SAVEPOINT_IS_GONE: Final = frozenset({"3B001", "25P01"})
+MADE_FOR_TESTS: Final = (
+    "take that of the fixture crontick_database, or run `CRONTICK_ENVIRONMENT=test crontick migrate --test-clock`"
+)
 _MISSING_SCHEMA: Final = frozenset({"3F000", "42P01"})
 _NOT_IN_TRANSACTION: Final = "25P01"
 
@@ -61,10 +64,7 @@ async def _environment(conn: Any) -> str:
     except Exception as error:
         if as_psycopg(error).sqlstate not in _MISSING_SCHEMA:
             raise
-        raise RuntimeError(
-            "this database has no schema crontick: take that of the fixture crontick_database, or run"
-            " `CRONTICK_ENVIRONMENT=test crontick migrate --test-clock`"
-        ) from None
+        raise RuntimeError(f"this database has no schema crontick: {MADE_FOR_TESTS}") from None
     if environment == "production":
         raise RuntimeError('the environment of this database is "production", and its jobs would run: take another')
     return str(environment)

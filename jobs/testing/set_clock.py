@@ -5,7 +5,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Protocol, overload
 
 from crontick.jobs.connections import AsyncCallersConnection, CallersConnection
-from crontick.jobs.testing.ground import NO_TRANSACTION
+from crontick.jobs.testing.ground import MADE_FOR_TESTS, NO_TRANSACTION
 from crontick.jobs.testing.say import ask, held
 
 __all__ = ["AsyncClock", "Clock", "clock"]
@@ -86,10 +86,7 @@ async def _moved(conn: Any, at: datetime | None, seconds: float) -> datetime:
         raise RuntimeError(NO_TRANSACTION)
     [(again, _)] = await ask(conn, "read_clock")
     if again != now or setting != said:
-        raise RuntimeError(
-            "this database has no test clock: take that of the fixture crontick_database, or run"
-            " `CRONTICK_ENVIRONMENT=test crontick migrate --test-clock`"
-        )
+        raise RuntimeError(f"this database has no test clock: {MADE_FOR_TESTS}")
     return _utc(now)
 
 
