@@ -14,6 +14,7 @@ from crontick.jobs.request import TickRequest
 from crontick.jobs.sealing import KEYS
 from crontick.jobs.settings import Settings
 from crontick.jobs.summary import Summary
+from tests.secrecy.logins import RAN
 
 
 def new_key(name: str) -> str:
@@ -77,4 +78,5 @@ def key(monkeypatch: pytest.MonkeyPatch) -> str:
 
 @pytest.fixture
 def vault(database: str, conn: psycopg.AsyncConnection[Any], key: str) -> Vault:
+    RAN.clear()
     return Vault(database, conn, key)

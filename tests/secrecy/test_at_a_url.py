@@ -11,10 +11,10 @@ from crontick.jobs.process import run_tick
 from crontick.jobs.request import TickRequest
 from crontick.jobs.settings import Settings
 from tests.secrecy.conftest import Vault
+from tests.secrecy.logins import SECRET
 from tests.worlds.http_receiver import Answer, HttpReceiver
 
 pytestmark = pytest.mark.anyio
-SECRET = "hunter2-correct-horse"
 
 
 @pytest.mark.parametrize(("status", "fate"), [(200, "succeeded"), (422, "dead"), (503, "failed")])

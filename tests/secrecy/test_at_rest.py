@@ -7,22 +7,9 @@ import pytest
 from crontick.jobs import Context, Permanent, kind
 from crontick.jobs.sealing import KEYS, SealingError
 from tests.secrecy.conftest import Vault
+from tests.secrecy.logins import PAYLOAD, RAN, SECRET, login
 
 pytestmark = pytest.mark.anyio
-
-SECRET = "hunter2-correct-horse"
-PAYLOAD = {"to": "ada@users.example", "token": SECRET}
-ran: list[dict[str, Any]] = []
-
-
-@pytest.fixture(autouse=True)
-def _nothing_ran() -> None:
-    ran.clear()
-
-
-@kind("login", secret=["token"])
-async def login(payload: dict[str, Any]) -> None:
-    ran.append(payload)
 
 
 @kind("failing", secret=["token"], max_attempts=2, backoff=[60])
@@ -35,7 +22,7 @@ async def test_python_seals_before_the_table_and_the_function_sees_it_in_clear(v
     assert SECRET not in await vault.lying()
     assert (await vault.payload(job))["to"] == "ada@users.example"
     summary = await vault.tick(login)
-    assert (summary.succeeded, ran) == (1, [PAYLOAD])
+    assert (summary.succeeded, RAN) == (1, [PAYLOAD])
     assert SECRET not in await vault.lying()
 
 
@@ -43,7 +30,7 @@ async def test_so_does_enqueue_many(vault: Vault) -> None:
     await login.enqueue_many(vault.conn, [PAYLOAD] * 3)
     assert SECRET not in await vault.lying()
     assert (await vault.tick(login)).succeeded == 3
-    assert ran == [PAYLOAD] * 3
+    assert RAN == [PAYLOAD] * 3
 
 
 async def test_children_are_sealed(vault: Vault) -> None:
@@ -68,7 +55,7 @@ async def test_from_sql_it_comes_in_clear_and_is_settled_sealed_by_the_tick_that
     job = await enqueued_in_clear(vault, "login")
     assert SECRET in await vault.lying()
     assert (await vault.tick(login)).succeeded == 1
-    assert ran[0]["token"] == SECRET
+    assert RAN[0]["token"] == SECRET
     assert (await vault.status(job))[0] == "succeeded"
     assert SECRET not in await vault.lying()
 
@@ -80,7 +67,7 @@ async def test_the_first_tick_seals_what_is_not_due(vault: Vault) -> None:
     assert SECRET not in await vault.lying()
     await vault.later(700_000)
     assert (await vault.tick(login)).succeeded == 1
-    assert ran == [{"to": "ada", "token": SECRET}]
+    assert RAN == [{"to": "ada", "token": SECRET}]
     assert (await vault.status(job))[0] == "succeeded"
 
 
@@ -133,7 +120,7 @@ async def test_a_requeued_job_opens_under_the_same_id(vault: Vault) -> None:
     copy = await vault.one("select crontick.requeue(%s, 'ada', 'mended')", job)
     assert (await vault.payload(copy)) == (await vault.payload(job))
     assert (await vault.tick(login)).succeeded == 1
-    assert ran == [PAYLOAD]
+    assert RAN == [PAYLOAD]
 
 
 async def test_an_edited_payload_from_sql_is_sealed_by_the_next_tick(vault: Vault) -> None:

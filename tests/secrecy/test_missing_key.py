@@ -7,32 +7,19 @@ import pytest
 
 from crontick.jobs import Context, kind
 from tests.secrecy.conftest import Vault, new_key
+from tests.secrecy.logins import PAYLOAD, RAN, SECRET, login
 
 pytestmark = pytest.mark.anyio
-
-SECRET = "hunter2-correct-horse"
-PAYLOAD = {"to": "ada@users.example", "token": SECRET}
-ran: list[dict[str, Any]] = []
-
-
-@pytest.fixture(autouse=True)
-def _nothing_ran() -> None:
-    ran.clear()
-
-
-@kind("login", secret=["token"])
-async def login(payload: dict[str, Any]) -> None:
-    ran.append(payload)
 
 
 @kind("login")
 async def login_of_old_code(payload: dict[str, Any]) -> None:
-    ran.append(payload)
+    RAN.append(payload)
 
 
 @kind("reset", secret=["token", "password"])
 async def reset(payload: dict[str, Any]) -> None:
-    ran.append(payload)
+    RAN.append(payload)
 
 
 @pytest.mark.parametrize("keys", [(), (new_key("k2"),)], ids=["no key", "another key"])
@@ -43,7 +30,7 @@ async def test_it_is_held_by_its_key_without_an_attempt_and_its_neighbours_run(
     job = await login.enqueue(vault.conn, PAYLOAD)
     neighbour = await login.enqueue(vault.conn, {"to": "bob"})
     summary = await vault.tick(code, keys=keys)
-    assert (summary.handed_back, summary.succeeded, ran) == (1, 1, [{"to": "bob"}])
+    assert (summary.handed_back, summary.succeeded, RAN) == (1, 1, [{"to": "bob"}])
     assert await vault.status(job) == ("queued", "key:k1")
     assert await vault.status(neighbour) == ("succeeded", None)
     assert await vault.one("select attempt from crontick.jobs where id = %s", job) == 0
@@ -64,17 +51,17 @@ async def test_a_tick_that_has_the_key_lets_it_in(vault: Vault) -> None:
     job = await login.enqueue(vault.conn, PAYLOAD)
     await vault.tick(login, keys=())
     assert (await vault.tick(login, keys=(new_key("k2"), vault.key))).succeeded == 1
-    assert (ran, await vault.status(job)) == ([PAYLOAD], ("succeeded", None))
+    assert (RAN, await vault.status(job)) == ([PAYLOAD], ("succeeded", None))
 
 
 async def test_one_of_a_group_keeps_its_place(vault: Vault) -> None:
     head = await login.enqueue(vault.conn, PAYLOAD, group_key="g")
     await login.enqueue(vault.conn, {"to": "bob"}, group_key="g")
     await vault.tick(login, keys=())
-    assert (await vault.status(head), ran) == (("queued", "key:k1"), [])
+    assert (await vault.status(head), RAN) == (("queued", "key:k1"), [])
     for _ in range(2):
         await vault.tick(login)
-    assert ran == [PAYLOAD, {"to": "bob"}]
+    assert RAN == [PAYLOAD, {"to": "bob"}]
 
 
 async def test_it_can_be_cancelled(vault: Vault) -> None:
@@ -109,7 +96,7 @@ async def test_what_was_tampered_with_is_dead_after_a_second_look_and_never_runs
     assert (await vault.tick(login, reset)).failed == 1
     await vault.later(301)
     assert (await vault.tick(login, reset)).dead == 1
-    assert ran == []
+    assert RAN == []
     assert "secret field" in await vault.one("select last_error from crontick.jobs where id = %s", job)
 
 
@@ -117,7 +104,7 @@ async def test_a_payload_does_not_open_as_another_kind(vault: Vault) -> None:
     job = await login.enqueue(vault.conn, PAYLOAD)
     await vault.one("update crontick.unfinished_jobs set kind = 'reset' where id = %s returning 1", job)
     assert (await vault.tick(login, reset)).failed == 1
-    assert ran == []
+    assert RAN == []
 
 
 @pytest.mark.parametrize("header", [5, [], "x", {}, {"id": 1, "fields": "token"}, {"id": "x", "fields": [1]}])
@@ -126,7 +113,7 @@ async def test_a_header_that_is_none_counts_as_none(vault: Vault, header: Any) -
     text = msgspec.json.encode({**PAYLOAD, "$sealed": header}).decode()
     await vault.one("select crontick.enqueue('login', %s::jsonb)", text)
     assert (await vault.tick(login)).succeeded == 1
-    assert ran[0]["token"] == SECRET
+    assert RAN[0]["token"] == SECRET
     assert SECRET not in await vault.lying()
 
 

@@ -23,13 +23,13 @@ from crontick.jobs.supplies import TickSupplies
 from crontick.jobs.tick import tick
 from crontick.sql.wire import Answer
 from tests.secrecy.conftest import Vault, new_key
+from tests.secrecy.logins import SECRET
 from tests.worlds.process import Processes
 from tests.worlds.proxy import Proxy
 from tests.worlds.waiting import async_until
 
 pytestmark = pytest.mark.anyio
 
-SECRET = "hunter2-correct-horse"
 PAYLOAD = {"to": "ada@users.example", "token": SECRET}
 IN_CLEAR = "select crontick.enqueue('login', jsonb_build_object('token', %s::text))"
 NOT_DUE = IN_CLEAR.replace("))", "), crontick.now() + interval '1h')")
