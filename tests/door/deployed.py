@@ -2,14 +2,14 @@
 
 import os
 import signal
-import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 
+from crontick.handler.loopback import HOST, free_port
 from tests.door.serving import TOKEN
+from tests.worlds.waiting import listens, until
 
 NOWHERE = "postgresql://app:hunter2@127.0.0.1:1/app"
 
@@ -22,27 +22,15 @@ def environ(database: str, **more: str) -> dict[str, str]:
 
 @contextmanager
 def uvicorn(settings: Mapping[str, str]) -> Iterator[tuple[str, int]]:
-    """The address of the real thing; the first request may be sent before it listens."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        address = free.getsockname()
+    """The address of the real thing, once it listens."""
+    address = HOST, free_port()
     command = [sys.executable, "-m", "uvicorn", "crontick.handler.asgi:app", "--port", str(address[1])]
     process = subprocess.Popen(command, env=dict(settings), stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
-        wait_for(address, process)
+        until(lambda: listens(address[1]) or process.poll() is not None, seconds=30)
+        assert process.poll() is None
         yield address
     finally:
         process.send_signal(signal.SIGTERM)
         _, said = process.communicate(timeout=30)
         assert "Traceback" not in said, said
-
-
-def wait_for(address: tuple[str, int], process: "subprocess.Popen[str]") -> None:
-    deadline = time.monotonic() + 30
-    while time.monotonic() < deadline and process.poll() is None:
-        try:
-            socket.create_connection(address).close()
-        except ConnectionRefusedError:
-            time.sleep(0.005)
-        else:
-            return
-    raise AssertionError("the process does not listen")

@@ -5,12 +5,13 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
+from crontick.handler.loopback import HOST, free_port
 from tests.door.serving import TOKEN, exchange, head, read_answer
+from tests.worlds.waiting import listens, until
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,27 +29,15 @@ class Process:
 
 @contextmanager
 def standalone(behaviour: str) -> Iterator[Process]:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        address = free.getsockname()
+    address = HOST, free_port()
     command = [sys.executable, "-m", "tests.door.standalone", behaviour, str(address[1])]
     run = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
     try:
-        _wait_for(address)
+        until(lambda: listens(address[1]), seconds=30)
         yield Process(run, address)
     finally:
         run.kill()
         run.wait()
-
-
-def _wait_for(address: tuple[str, int]) -> None:
-    deadline = time.monotonic() + 30
-    while time.monotonic() < deadline:
-        try:
-            assert exchange(address, head("GET", "/healthz")).status == 200
-            return
-        except ConnectionRefusedError:
-            time.sleep(0.02)
-    raise AssertionError("the process did not listen within 30 s")
 
 
 def begun(process: Process) -> socket.socket:

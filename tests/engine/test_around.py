@@ -25,15 +25,6 @@ def note(what: str) -> None:
     SEEN.append((what, "thread" if threading.current_thread().name == "crontick-function" else "loop"))
 
 
-@asynccontextmanager
-async def in_the_loop(ctx: Context) -> AsyncIterator[None]:
-    note(f"enter {ctx.job.kind}")
-    try:
-        yield
-    finally:
-        note("leave")
-
-
 @contextmanager
 def where_it_runs(ctx: Context) -> Iterator[None]:
     note(f"enter {ctx.job.kind}")
@@ -41,6 +32,12 @@ def where_it_runs(ctx: Context) -> Iterator[None]:
         yield
     finally:
         note("leave")
+
+
+@asynccontextmanager
+async def in_the_loop(ctx: Context) -> AsyncIterator[None]:
+    with where_it_runs(ctx):
+        yield
 
 
 @contextmanager

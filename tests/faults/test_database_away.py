@@ -13,6 +13,7 @@ from typing import Any
 import psycopg
 import pytest
 
+from crontick.handler.loopback import free_port
 from crontick.jobs import Context, kind
 from crontick.jobs.process import run_tick
 from crontick.jobs.request import TickRequest
@@ -49,8 +50,7 @@ class Server:
 def own_server() -> Iterator[Server]:
     folder = Path(tempfile.mkdtemp(prefix="restarted-", dir="/tmp"))
     folder.chmod(0o755)
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port = probe.getsockname()[1]
+    port = free_port()
     server = Server(folder / "data", port)
     server.start().result(60)
     try:
@@ -77,9 +77,7 @@ async def enqueue(server: Server, made: Any, payload: Any = None) -> int:
 @contextmanager
 def refusing() -> Iterator[int]:
     """A port at which nobody listens."""
-    with socket.create_server(("127.0.0.1", 0)) as probe:
-        port = probe.getsockname()[1]
-    yield port
+    yield free_port()
 
 
 @contextmanager

@@ -12,10 +12,11 @@ from typing import Any
 
 import pytest
 
+from crontick.handler.loopback import free_port
 from tests.faults import doomed
 from tests.faults.world import World
 from tests.worlds.process import Child
-from tests.worlds.waiting import until
+from tests.worlds.waiting import listens, until
 
 TOKEN = "3f9b1c0de7a24586b1f0"
 CONFINED = """
@@ -97,8 +98,7 @@ class Standalone:
     """The front door as a process of its own, under the real server."""
 
     def __init__(self, world: World, caller: ThreadPoolExecutor, **settings: str) -> None:
-        with socket.create_server(("127.0.0.1", 0)) as free:
-            self.port = free.getsockname()[1]
+        self.port = free_port()
         env = {
             "CRONTICK_DATABASE_URL": world.url,
             "CRON_SECRET": TOKEN,
@@ -113,8 +113,7 @@ class Standalone:
 
     def _listens(self) -> bool:
         assert self.child.process.poll() is None, self.child.errors
-        with socket.socket() as probe:
-            return probe.connect_ex(("127.0.0.1", self.port)) == 0
+        return listens(self.port)
 
     def call(self) -> "Future[dict[str, Any]]":
         """Ask for a tick; the answer comes when it is over."""

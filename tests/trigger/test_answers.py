@@ -1,10 +1,10 @@
 """Only a tick's own answer is a success; everything else is an error that says what came and what to mend."""
 
 import json
-import socket
 
 import pytest
 
+from crontick.handler.loopback import free_port
 from tests.door.serving import TOKEN
 from tests.trigger.calling import Runner, summary
 from tests.worlds import http_receiver as receivers
@@ -153,8 +153,7 @@ def test_retry_after_is_honoured_within_bounds(
 
 
 def test_an_app_that_is_not_up_yet_is_tried_again(runner: Runner) -> None:
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        port = free.getsockname()[1]
+    port = free_port()
     child = runner.start(f"http://127.0.0.1:{port}")
     assert child.line().startswith("no answer, ConnectionRefusedError: trying again in")
     with receivers.http_receiver(port=port) as receiver:

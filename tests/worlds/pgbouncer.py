@@ -11,7 +11,7 @@ from contextlib import contextmanager
 from pathlib import Path
 from urllib.parse import parse_qs, urlsplit
 
-from tests.worlds.waiting import until
+from tests.worlds.waiting import listens, until
 
 PROGRAM = shutil.which("pgbouncer", path=os.pathsep.join([os.environ.get("PATH", ""), "/usr/sbin", "/usr/local/sbin"]))
 """None where it is not installed."""
@@ -49,7 +49,7 @@ def pgbouncer(server: str, *, mode: str = "transaction") -> Iterator[str]:
         with log.open("wb") as output:
             process = subprocess.Popen([PROGRAM, *as_nobody, str(file)], stdout=output, stderr=output)
         try:
-            until(lambda: _listens(listen) or process.poll() is not None)
+            until(lambda: listens(listen) or process.poll() is not None)
             assert process.poll() is None, log.read_text()
             yield f"postgresql://postgres@127.0.0.1:{listen}/postgres"
         finally:
@@ -59,8 +59,3 @@ def pgbouncer(server: str, *, mode: str = "transaction") -> Iterator[str]:
             except subprocess.TimeoutExpired:
                 process.kill()
                 process.wait(5)
-
-
-def _listens(port: int) -> bool:
-    with socket.socket() as probe:
-        return probe.connect_ex(("127.0.0.1", port)) == 0

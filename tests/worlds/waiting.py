@@ -2,6 +2,7 @@
 
 import asyncio
 import inspect
+import socket
 import time
 from collections.abc import Awaitable, Callable
 from typing import TypeVar, overload
@@ -32,6 +33,12 @@ async def async_until(fact: Callable[[], object], *, seconds: float = 10) -> obj
             return answer
         assert time.monotonic() < deadline, f"not so within {seconds:g} s: {_told(fact)} is still {answer!r}"
         await asyncio.sleep(0.01)
+
+
+def listens(port: int) -> bool:
+    """Whether somebody takes connections on that port of the loopback."""
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
 
 
 def _told(fact: Callable[[], object]) -> str:

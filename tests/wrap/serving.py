@@ -1,16 +1,16 @@
 """Somebody's app under uvicorn, as a process of its own."""
 
 import os
-import socket
 from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Any
 
 import httpx
 
+from crontick.handler.loopback import HOST, free_port
 from tests.door.serving import TOKEN
 from tests.worlds.process import Child, Processes
-from tests.worlds.waiting import until
+from tests.worlds.waiting import listens, until
 
 Address = tuple[str, int]
 
@@ -27,24 +27,15 @@ def uvicorn(
     processes: Processes, app: str, env: dict[str, str] | None = None, *, workers: int = 1
 ) -> Iterator[tuple[Address, Child]]:
     """Where the app is served, and its process, which is asked to end as a host would ask it."""
-    with socket.create_server(("127.0.0.1", 0)) as free:
-        address: Address = free.getsockname()
+    address: Address = HOST, free_port()
     options = ("--port", str(address[1]), "--workers", str(workers), "--log-level", "warning")
     child = processes.run("-m", "uvicorn", f"tests.wrap.{app}", *options, env={"PYTHONHASHSEED": "0", **(env or {})})
     try:
-        until(lambda: listens(address) or child.process.poll() is not None, seconds=30)
+        until(lambda: listens(address[1]) or child.process.poll() is not None, seconds=30)
         yield address, child
     finally:
         child.terminate()
         child.wait()
-
-
-def listens(address: Address) -> bool:
-    try:
-        socket.create_connection(address).close()
-    except ConnectionRefusedError:
-        return False
-    return True
 
 
 def call(address: Address, path: str, method: str = "GET", **options: Any) -> httpx.Response:
