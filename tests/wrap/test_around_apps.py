@@ -22,7 +22,7 @@ REQUESTS: tuple[tuple[str, str, bytes | None], ...] = (
     ("OPTIONS", "/hello", None),
     ("DELETE", "/hello", None),
     ("GET", "/nothing", None),
-    ("GET", "/cron/tick/", None),
+    ("GET", "/cron/ticks", None),
     ("GET", "/healthz", None),
     ("GET", "/breaks", None),
     ("GET", "/fails", None),
