@@ -1,5 +1,8 @@
 """Reports from the command line: waited for, listed, linked to, downloaded."""
 
+import os
+import subprocess
+import sys
 from pathlib import Path
 
 import psycopg
@@ -74,3 +77,20 @@ def test_waiting_for_what_fails_exits_with_one(cli: Command, processes: Processe
     assert child.wait() == 1
     assert '"status": "failed"' in child.line()
     assert "there is no parameter 'x'" in child.errors
+
+
+@pytest.mark.usefixtures("sales")
+def test_waiting_on_a_terminal_draws_a_bar(cli: Command) -> None:
+    ours, theirs = os.openpty()
+    command = [sys.executable, "-c", MAIN, *START, "--wait"]
+    environ = {**os.environ, "TERM": "xterm", "COLUMNS": "80"}
+    with subprocess.Popen(command, stdin=theirs, stdout=theirs, stderr=theirs, env=environ) as waiting:
+        os.close(theirs)
+        while not cli("tick", "--json").json["claimed"]:
+            assert waiting.poll() is None
+        assert waiting.wait(30) == 0
+        drawn = os.read(ours, 2**16).decode()
+    os.close(ours)
+    assert "succeeded" in drawn
+    assert "━━━" in drawn
+    assert "25/25" in drawn
