@@ -18,8 +18,8 @@ __all__ = ["KeyFault", "Part", "Shape", "read_part"]
 PART_BYTES: Final = 4 * 2**20
 """A part ends after the row that reaches it, before it is compressed."""
 _STEP_BYTES: Final = 256 * 2**10
-_FIRST_STEP: Final = 50
-_LARGEST_STEP: Final = 2000
+_FIRST_STEP: Final = 1
+_LARGEST_STEP: Final = 500
 _KEY, _DOUBLED = -2, -1
 _BOOLEAN: Final = 16
 _NUMERIC: Final = frozenset({20, 21, 23, 26, 700, 701, 1700})
