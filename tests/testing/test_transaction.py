@@ -37,10 +37,10 @@ def test_what_cannot_be_stored_is_settled_without_its_texts(open_conn: psycopg.C
     async def too_far(payload: Number, ctx: Context) -> None:
         async with ctx.db() as conn:
             await conn.execute(INSERT, (payload.value,))
-        ctx.enqueue(double, Number(1), queue="no such queue!")
+        ctx.progress_made = (2**63, None)  # as no function can say it
 
     job = too_far.enqueue(open_conn, Number(5))
-    assert drain(open_conn, kinds=[too_far, double]).succeeded == 1
+    assert drain(open_conn, kinds=[too_far]).succeeded == 1
     told = open_conn.execute("select status, last_error from crontick.jobs where id = %s", (job,)).fetchone()
     assert told is not None
     assert told[0] == "succeeded"
