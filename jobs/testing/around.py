@@ -9,16 +9,17 @@ from crontick.jobs.context import Context
 from crontick.jobs.testing.borrowed import BorrowedLink, roll_back_to
 from crontick.jobs.testing.place import Place
 from crontick.jobs.testing.say import as_psycopg, say
+from crontick.jobs.testing.verdicts import Verdicts
 from crontick.jobs.threads import SyncSide
 
-__all__ = ["Around", "around_attempts"]
+__all__ = ["Around", "around_attempts", "judged"]
 
 Around = Callable[[Context], AbstractAsyncContextManager[Any]]
 Hook = Callable[[Context], Any]
 _IN_ATTEMPT: Final = "crontick_attempt"
 
 
-def around_attempts(conn: Any, place: Place, link: BorrowedLink, inner: Hook | None) -> Around:
+def around_attempts(conn: Any, place: Place, link: BorrowedLink, inner: Hook | None, verdicts: Verdicts) -> Around:
     """The deployment's own hook, within it."""
 
     @asynccontextmanager
@@ -26,7 +27,7 @@ def around_attempts(conn: Any, place: Place, link: BorrowedLink, inner: Hook | N
         async with link.turn:
             await place.speak(say(conn, f"savepoint {_IN_ATTEMPT}"))
             try:
-                async with nullcontext() if inner is None else _entered(inner(ctx), ctx, place.sync_side):
+                async with judged(ctx, inner, place.sync_side, verdicts):
                     yield
             finally:
                 await place.speak(_left(conn))
@@ -35,6 +36,17 @@ def around_attempts(conn: Any, place: Place, link: BorrowedLink, inner: Hook | N
                     await ctx.reserve(key)
 
     return around
+
+
+@asynccontextmanager
+async def judged(ctx: Context, inner: Hook | None, sync_side: SyncSide, verdicts: Verdicts) -> AsyncIterator[None]:
+    """The deployment's own hook, and the test's word on what came out of it."""
+    try:
+        async with nullcontext() if inner is None else _entered(inner(ctx), ctx, sync_side):
+            yield
+    except BaseException as error:
+        verdicts.judge(error)
+        raise
 
 
 @asynccontextmanager

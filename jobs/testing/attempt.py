@@ -3,6 +3,7 @@
 import asyncio
 from collections.abc import Coroutine
 from datetime import UTC, datetime, timedelta
+from functools import partial
 from typing import TYPE_CHECKING, Any, Final, NoReturn, TypeVar
 
 from crontick.jobs.clock import Moment
@@ -14,8 +15,10 @@ from crontick.jobs.outcomes import Outcome
 from crontick.jobs.run import Runner
 from crontick.jobs.seats import Seats
 from crontick.jobs.shared import Shared
+from crontick.jobs.testing.around import judged
 from crontick.jobs.testing.deployed import deployed
 from crontick.jobs.testing.place import CallersThread, in_callers_thread
+from crontick.jobs.testing.verdicts import Verdicts
 from crontick.jobs.threads import SyncSide, Threads
 from crontick.jobs.tick_secrets import TickSecrets
 
@@ -52,7 +55,9 @@ async def _attempted(kind: Kind[Any], payload: object, attempt: int, sync_side: 
     deployment = deployed("test", beside=[kind])
     kind = deployment.kinds[kind.name]  # as crontick.toml has it
     lent = _LentAlone(deployment, sync_side)
-    runner = Runner(deployment.around, sync_side, deployment.redact)
+    verdicts = Verdicts()
+    around = partial(judged, inner=deployment.around, sync_side=sync_side, verdicts=verdicts)
+    runner = Runner(around, sync_side, deployment.redact)
     seats = Seats(runner, _LEASE_SECONDS)
     ctx = Context(
         job,
@@ -70,6 +75,7 @@ async def _attempted(kind: Kind[Any], payload: object, attempt: int, sync_side: 
     finally:
         await seats.close()
         await lent.close()
+    verdicts.tell()
     return endings[0].outcome
 
 

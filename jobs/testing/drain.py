@@ -24,6 +24,7 @@ from crontick.jobs.testing.ground import begin, undo
 from crontick.jobs.testing.lend import BorrowedLender
 from crontick.jobs.testing.place import CallersLoop, CallersThread, Place, in_callers_thread
 from crontick.jobs.testing.say import ask, say
+from crontick.jobs.testing.verdicts import Verdicts
 from crontick.jobs.tick import tick
 
 __all__ = ["drain"]
@@ -68,7 +69,8 @@ def drain(
     Nothing is committed, and the transaction can be used afterwards; what the jobs did in it goes with it. Kinds and
     reminders are those of ``CRONTICK_MODULES`` and ``crontick.toml``; or only those that are passed, beside the kinds
     that ship; or those of a deployment. What a function raises is logged with its traceback. A job that failed waits
-    for its time, as in life: see ``clock``.
+    for its time, as in life: see ``clock``. ``pytest.fail`` and the test's own failed assertions inside a function fail
+    the test.
 
     Raises ``RuntimeError`` where no transaction is open, where the database is production's, and where a job is due
     whose kind the modules do not have, and where a function ended the test's transaction.
@@ -103,13 +105,16 @@ def drain(
 
 async def _ticked(conn: Any, place: Place, limit: int, known: Deployment) -> Summary:
     link = BorrowedLink(conn, place)
-    known = msgspec.structs.replace(known, around=around_attempts(conn, place, link, known.around))
+    verdicts = Verdicts()
+    known = msgspec.structs.replace(known, around=around_attempts(conn, place, link, known.around, verdicts))
     bounds = Bounds(limit=limit, concurrency=1, budget_seconds=_BUDGET_SECONDS, host_limit_seconds=None, stop=Stop())
     supplies = TickSupplies(link, known, bounds, BorrowedLender(conn, place), place.sync_side)
     try:
-        return await tick(Exchanges(link, known, bounds, TickRequest()), supplies, bounds, Caller("drain"))
+        summary = await tick(Exchanges(link, known, bounds, TickRequest()), supplies, bounds, Caller("drain"))
     finally:
         await supplies.close()
+    verdicts.tell()
+    return summary
 
 
 def _tell(summary: Summary, unknown: list[str], *, named: bool) -> None:
