@@ -18,7 +18,7 @@ __all__ = ["bookings"]
 pytestmark = pytest.mark.anyio
 BEGINS = r"(?:\A|;|\bbegin\b|\bthen\b|\belse\b|\bloop\b)\s*"
 LASTING = re.compile(
-    rf"{BEGINS}(deallocate|discard|listen|unlisten|prepare|load|reset|set(?!\s+local)|create\s+(\w+\s+)?temp)"
+    rf"{BEGINS}(?:(?:deallocate|discard|listen|unlisten|prepare|load|reset|set(?!\s+local))\b|create\s+(\w+\s+)?temp)"
     r"|\bset_config\s*\([^()]*,\s*false\s*\)|\bpg_(try_)?advisory_(lock|unlock)|\bwith\s+hold\b",
     re.IGNORECASE,
 )
