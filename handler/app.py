@@ -2,7 +2,6 @@
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, nullcontext
-from functools import cache
 from typing import Any
 
 from starlette.routing import Route, Router
@@ -38,7 +37,8 @@ def create_app(
     prefix = settings.prefix or ""
     door = TickDoor(settings, run_tick=run_tick, retire=retire)
     routes = [Route(f"{prefix}/healthz", _Raw(health.alive))]
-    routes += [Route(path, door if settings.cron_secrets else _Raw(_without_secret)) for path in TICK_PATHS]
+    tick = door if settings.cron_secrets else _NoTick()
+    routes += [Route(path, tick) for path in TICK_PATHS]
     if readers := digests(settings.cron_secrets + settings.admin_secrets):
         routes.append(Route(f"{prefix}/readyz", _Raw(health.ready(check_ready, readers))))
 
@@ -68,15 +68,17 @@ class _Raw:
         await self._app(scope, receive, send)
 
 
-async def _without_secret(_scope: Scope, _receive: Receive, _send: Send) -> None:
-    _log_without_secret()
-    raise Problem(NOT_FOUND, "CRON_SECRET is not set here, and without it there is no tick")
+class _NoTick:
+    """In the tick's place where ``CRON_SECRET`` is not set. Whoever likes can call, so that the log is told once."""
 
+    def __init__(self) -> None:
+        self._told = False
 
-@cache
-def _log_without_secret() -> None:
-    """Once a process: whoever likes can call."""
-    log.warning("a tick was called, and CRON_SECRET is not set: make one with `openssl rand -hex 32`")
+    async def __call__(self, _scope: Scope, _receive: Receive, _send: Send) -> None:
+        if not self._told:
+            self._told = True
+            log.warning("a tick was called, and CRON_SECRET is not set: make one with `openssl rand -hex 32`")
+        raise Problem(NOT_FOUND, "CRON_SECRET is not set here, and without it there is no tick")
 
 
 async def _not_found(scope: Scope, receive: Receive, send: Send) -> None:
