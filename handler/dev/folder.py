@@ -92,8 +92,10 @@ def _made(path: Path) -> TextIO:
 
 
 def _write_private(path: Path, text: str) -> None:
-    """Made anew, so that nobody who had the old file open reads the new one."""
+    """Made anew: who had the old file open does not read the new one, and nobody finds none, or half of one."""
+    fresh = path.with_name(f"{path.name}.new")
     with suppress(FileNotFoundError):
-        path.unlink()
-    with os.fdopen(os.open(path, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
+        fresh.unlink()
+    with os.fdopen(os.open(fresh, os.O_WRONLY | os.O_CREAT | os.O_EXCL, 0o600), "w") as file:
         file.write(text)
+    fresh.replace(path)
