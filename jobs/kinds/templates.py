@@ -100,13 +100,14 @@ def _rendered(environment: "jinja2.Environment", file: str, data: Mapping[str, A
 
     from crontick.jobs.kinds.template_time import UNTIL, TooSlow
 
-    made, characters, until = [], 0, time.monotonic() + _SECONDS
+    made, characters, slow, until = [], 0, False, time.monotonic() + _SECONDS
     UNTIL.set(until)
     try:
         for piece in environment.get_template(file).generate(data):
             made.append(piece)
             characters += len(piece)
-            if characters > _CHARACTERS or time.monotonic() > until:
+            slow = time.monotonic() > until
+            if slow or characters > _CHARACTERS:
                 break
         else:
             return "".join(made)
@@ -117,7 +118,7 @@ def _rendered(environment: "jinja2.Environment", file: str, data: Mapping[str, A
     except jinja2.UndefinedError as error:
         raise TemplateError(f"{file}: {error.message}, and the job's data has no such name") from None
     except TooSlow:
-        raise TemplateError(f"{file} takes longer than {_SECONDS:g} s") from None
+        slow = True
     except (
         jinja2.TemplateError,
         RecursionError,
@@ -128,7 +129,7 @@ def _rendered(environment: "jinja2.Environment", file: str, data: Mapping[str, A
         ValueError,
     ) as error:
         raise TemplateError(f"{file}: {type(error).__name__} when it met the job's data") from None
-    raise TemplateError(f"{file} makes more than a mail holds")
+    raise TemplateError(f"{file} takes longer than {_SECONDS:g} s" if slow else f"{file} makes more than a mail holds")
 
 
 @cache
