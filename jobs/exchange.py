@@ -11,6 +11,7 @@ import psycopg
 from crontick.jobs.batch import Batch, Opened
 from crontick.jobs.bounds import Bounds
 from crontick.jobs.caller import Caller
+from crontick.jobs.claiming import Claiming
 from crontick.jobs.deployment import Deployment
 from crontick.jobs.job import Job
 from crontick.jobs.link import Trips
@@ -20,9 +21,8 @@ from crontick.jobs.request import TickRequest
 from crontick.jobs.run import Ending
 from crontick.jobs.seats import Seats
 from crontick.jobs.settling import bare, log_refused, settling
-from crontick.jobs.summary import StopReason
 from crontick.sql import query
-from crontick.sql.wire import Answer, Segment, Statement, Value, statement
+from crontick.sql.wire import Answer, Segment, Statement, statement
 
 if TYPE_CHECKING:
     from crontick.jobs.unsealed import Unsealed
@@ -30,12 +30,8 @@ if TYPE_CHECKING:
 __all__ = ["Exchanges"]
 
 _BOUND: Final = statement(query("bound_segment"), {"statement_timeout_ms": "10000"})
-_PLACE: Final = statement(query("place_groups"), {})
-_ASKS_AT_MOST: Final = 1000
-_VAIN_ASKS_AT_MOST: Final = 6
 _PAUSE_SECONDS: Final = (0.01, 0.3)
 """What is held by somebody's transaction is asked for again after a pause, from the shorter to the longer."""
-_SUSPECTS_PER_TICK: Final = 20
 _DATA_ERRORS: Final = ("22", "23", "54", "CT")
 """SQLSTATE classes of an outcome that cannot be stored as it is: data, constraints, limits, our own refusals."""
 
@@ -49,16 +45,7 @@ class Exchanges:
         self._bounds = bounds
         self._request = request
         self._opening = secrets.randbits(63)
-        self._kinds = {
-            name: kind for name, kind in deployment.kinds.items() if request.kinds is None or name in request.kinds
-        }
-        self._known = deployment.known
-        self._markers = deployment.markers_json()
-        kept = deployment.config.retention
-        self._retention = [length.total_seconds() for length in (kept.succeeded, kept.dead, kept.ticks, kept.reports)]
-        self._asks = 0
-        self._asked_in_vain = 0
-        self._parked = 0
+        self._claiming = Claiming(self._opening, deployment, bounds, request)
         self._known_deployment = True
         self.unsettled: list[Ending] = []
         self._held: set[int] = set()
@@ -66,21 +53,24 @@ class Exchanges:
         self._sealed = False
         self._coming = ComingUp()
         self._unsealed = _unsealed(deployment)
-        self.claimed = 0
-        self.suspects = 0
+
+    @property
+    def claimed(self) -> int:
+        """How many jobs this tick took."""
+        return self._claiming.claimed
 
     async def open(self, caller: Caller, patience_seconds: float) -> tuple[Opened, Batch]:
         """The first trip. An idle tick is closed by it."""
         claim = secrets.randbits(63)
         settings, bounds, request = self._deployment.settings, self._bounds, self._request
-        stop = self._stop_reason()
+        stop = self._claiming.stop_reason()
         sealed = self._unsealed.opening() if self._unsealed else []
         reminders = [] if settings.paused else [r for r in self._deployment.reminders if r.query is not None]
 
         def build(*, repeat: bool) -> list[Segment]:
             opening = opening_tick(self._opening, self._deployment, bounds, request, caller)
             return [
-                [_BOUND, opening, *sealed, *self._claiming(claim, stop, running=0, suspects=True, repeat=repeat)],
+                [_BOUND, opening, *sealed, *self._claiming.statements(claim, stop, running=0, repeat=repeat)],
                 *[ask_for_items(reminder, among=len(reminders)) for reminder in reminders],
             ]
 
@@ -101,10 +91,11 @@ class Exchanges:
 
     async def exchange(self, ended: list[Ending], seats: Seats) -> Batch:
         """Settle these and claim for the free seats; the last one closes the tick."""
-        if self._asked_in_vain and not ended and not seats.running:
+        asking = self._claiming
+        if asking.asked_in_vain and not ended and not seats.running:
             least, most = _PAUSE_SECONDS
-            await asyncio.sleep(min(least * 2**self._asked_in_vain, most))
-        parked = self._parked
+            await asyncio.sleep(min(least * 2**asking.asked_in_vain, most))
+        parked = asking.parked
         self.unsettled = endings = self.unsettled + ended
         try:
             batch = await self._settle(endings, seats)
@@ -115,8 +106,8 @@ class Exchanges:
             batch = await self._settle_apart(endings, seats)
         self.unsettled = [ending for ending in endings if ending.ctx.job.id in self._held]
         batch.settled = [ending for ending in endings if ending.ctx.job.id not in self._held]
-        moved = bool(batch.jobs or batch.settled or batch.reminders or self._sealed) or self._parked > parked
-        self._asked_in_vain = 0 if moved else self._asked_in_vain + 1
+        moved = bool(batch.jobs or batch.settled or batch.reminders or self._sealed) or asking.parked > parked
+        asking.asked_in_vain = 0 if moved else asking.asked_in_vain + 1
         return batch
 
     async def _settle_apart(self, endings: list[Ending], seats: Seats) -> Batch:
@@ -156,9 +147,8 @@ class Exchanges:
         self, endings: list[Ending], seats: Seats, *, claim_too: bool = True, with_progress: bool = True
     ) -> Batch:
         claim = secrets.randbits(63)
-        stop = self._stop_reason() if claim_too else "budget"
+        stop = self._claiming.stop_reason() if claim_too else "budget"
         running = seats.running if claim_too else max(seats.running, 1)
-        free = not seats.suspect
         knowing = [] if self._known_deployment else [knowing_kinds(self._deployment)]
         sealing = self._unsealed.writing(self._opening, look=bool(knowing)) if self._unsealed else []
         prefix = [*knowing, *sealing, *self._reminding()]
@@ -170,7 +160,7 @@ class Exchanges:
                     _BOUND,
                     *prefix,
                     *settled_by,
-                    *self._claiming(claim, stop, running=running, suspects=free, repeat=repeat, seats=seats),
+                    *self._claiming.statements(claim, stop, running=running, repeat=repeat, seats=seats),
                 ]
             ]
 
@@ -214,63 +204,14 @@ class Exchanges:
         items = msgspec.json.encode([found.row for found in self._found]).decode()
         return [statement(query("enqueue_reminders"), {"opening": self._opening, "items": items})]
 
-    def _claiming(
-        self,
-        claim: int,
-        stop: StopReason | None,
-        *,
-        running: int,
-        suspects: bool,
-        repeat: bool,
-        seats: Seats | None = None,
-    ) -> list[Statement]:
-        bounds, request = self._bounds, self._request
-        fitting = bounds.fitting(self._kinds.values())
-        free = min(bounds.concurrency - running, bounds.limit - self.claimed)
-        if stop is not None or (seats is not None and seats.suspect):
-            free = 0
-        only = request.kinds is not None or len(fitting) < len(self._kinds)
-        filters: dict[str, Value] = {
-            "known": self._known,
-            "kinds": fitting if only else None,
-            "queues": request.queues,
-            "jobs": request.jobs,
-        }
-        statements = []
-        if free > 0:
-            claiming: dict[str, Value] = {
-                "opening": self._opening,
-                "claim": claim,
-                "seats": free,
-                "running": running,
-                "given": self.claimed,
-                "lease_seconds": bounds.lease_left,
-                "markers": self._markers,
-                "suspects": suspects and self.suspects < _SUSPECTS_PER_TICK,
-                "repeat": repeat,
-            }
-            statements = [_PLACE, statement(query("claim_jobs"), {**filters, **claiming})]
-        self._asks += 1
-        closing: dict[str, Value] = {
-            "opening": self._opening,
-            "claim": claim,
-            "running": running,
-            "stop_reason": stop or "empty",
-            "ask_again": free > 0 and self._asks < _ASKS_AT_MOST and self._asked_in_vain < _VAIN_ASKS_AT_MOST,
-            "parked": self._parked,
-            "retention_seconds": self._retention,
-        }
-        return [*statements, statement(query("close_tick"), {**filters, **closing})]
-
     def _batch(self, rows: list[Any], claim: int) -> Batch:
         jobs = []
         if len(rows) == 3:
             jobs = list(starmap(Job, [(*row, claim) for row in rows[1]]))
-            self.claimed += len(jobs)
-            self.suspects += sum(job.suspect for job in jobs)
+            self._claiming.took(jobs)
             if self._unsealed:
                 self._unsealed.claimed(jobs)
-        closed, more, self._parked, stop_reason, cancels, next_due_at, oldest, unknown = rows[-1][0]
+        closed, more, self._claiming.parked, stop_reason, cancels, next_due_at, oldest, unknown = rows[-1][0]
         more_items, next_item_at = self._coming.more, self._coming.next_at
         if closed and next_item_at is not None:
             next_due_at = min(next_due_at or next_item_at, next_item_at)
@@ -284,9 +225,6 @@ class Exchanges:
             cancels,
             unknown_kinds=unknown or (),
         )
-
-    def _stop_reason(self) -> StopReason | None:
-        return self._bounds.exhausted(claimed=self.claimed, fitting=bool(self._bounds.fitting(self._kinds.values())))
 
 
 def _unsealed(deployment: Deployment) -> "Unsealed | None":

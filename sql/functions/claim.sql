@@ -14,7 +14,10 @@ create function crontick.claim(
     p_jobs bigint[],
     p_markers jsonb,
     p_suspects boolean,
-    p_repeat boolean
+    p_repeat boolean,
+    p_limits jsonb default null,
+    p_breakers text[] default null,
+    p_queue_seats jsonb default null
 ) returns setof crontick.claimed_job
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -33,8 +36,12 @@ declare
     v_paused_kinds text [];
     v_paused_groups bytea [];
     v_paused_endpoints text [];
+    v_full_queues text [];
+    v_seats jsonb := p_queue_seats;
     v_picked bigint [];
     v_all bigint [] := '{}';
+    v_deferred bigint [] := '{}';
+    v_left bigint [];
     v_taken int := 0;
     v_row_count int;
     v_old int;
@@ -60,6 +67,7 @@ begin
         coalesce(array_agg(p.name) filter (where p.what = 'endpoint'), '{}')
     into v_paused_queues, v_paused_kinds, v_paused_groups, v_paused_endpoints
     from crontick.pauses as p;
+    perform crontick.free_limited(p_limits, v_now, p_seats);
 
     for pass in 1..6 loop
         exit when v_taken >= p_seats;
@@ -69,37 +77,51 @@ begin
                 select j.id
                 from crontick.unfinished_jobs as j
                 where j.id = any(p_jobs) and j.status in ('queued', 'failed') and j.held_by is null
-                    and j.claimed_by is distinct from v_tick
+                    and j.claimed_by is distinct from v_tick and j.id <> all(v_deferred)
                 order by j.id
                 limit v_want
                 for update skip locked
             );
         else
-            v_lanes := array(select l from crontick.lanes(v_now, p_queues, v_paused_queues) as l);
+            v_full_queues := array(select q.name from jsonb_each_text(v_seats) as q (name, seats) where q.seats::int <= 0);
+            v_lanes := array(select l from crontick.lanes(v_now, p_queues, v_paused_queues || v_full_queues) as l);
             exit when cardinality(v_lanes) = 0;
             v_old := (p_given + p_seats) / 5 - (p_given + v_taken) / 5;
             if cardinality(v_lanes) > 1 and v_old > 0 and pass = 1 then
-                v_picked := crontick.pick(v_lanes, v_old, true, '{}', p_kinds, v_now, v_tick);
+                v_picked := crontick.pick(v_lanes, v_old, true, v_deferred, p_kinds, v_now, v_tick, v_seats);
                 v_picked := v_picked || crontick.pick(
-                    v_lanes, v_want - cardinality(v_picked), false, v_picked, p_kinds, v_now, v_tick
+                    v_lanes, v_want - cardinality(v_picked), false, v_picked || v_deferred, p_kinds, v_now, v_tick,
+                    crontick.seats_left(v_seats, v_picked, null)
                 );
             else
-                v_picked := crontick.pick(v_lanes, v_want, false, '{}', p_kinds, v_now, v_tick);
+                v_picked := crontick.pick(v_lanes, v_want, false, v_deferred, p_kinds, v_now, v_tick, v_seats);
             end if;
         end if;
         exit when cardinality(v_picked) = 0;
         return query
         select *
         from crontick.take(
-            v_picked, p_claim, v_tick, v_now, v_lease_end, p_known, v_paused_kinds, v_paused_groups, v_paused_endpoints, p_markers
+            v_picked, p_claim, v_tick, v_now, v_lease_end, p_known, v_paused_kinds, v_paused_groups, v_paused_endpoints, p_markers,
+            p_limits, p_breakers, v_all
         );
         get diagnostics v_row_count = row_count;
         v_all := v_all || v_picked;
         v_taken := v_taken + v_row_count;
+        if v_seats is not null then
+            v_seats := crontick.seats_left(v_seats, v_picked, p_claim);
+        end if;
         if v_row_count < cardinality(v_picked) then
             perform crontick.park(v_picked, v_now, p_known, v_paused_kinds, v_paused_groups, v_paused_endpoints);
-            update crontick.ticks as t set parked = t.parked + cardinality(v_picked) - v_row_count where t.id = v_tick;
-        elsif cardinality(v_lanes) = 1 then
+            v_left := array(
+                select j.id
+                from crontick.unfinished_jobs as j
+                where j.id = any(v_picked) and j.status in ('queued', 'failed') and j.held_by is null
+            );
+            v_deferred := v_deferred || v_left;
+            update crontick.ticks as t
+            set parked = t.parked + cardinality(v_picked) - v_row_count - cardinality(v_left)
+            where t.id = v_tick;
+        elsif cardinality(v_lanes) = 1 and v_seats is null then
             -- Looking behind the last one spares the close a walk over the rows that were just taken.
             v_more := cardinality(v_picked) = v_want and exists (
                 select
@@ -114,6 +136,10 @@ begin
             exit;
         end if;
     end loop;
+
+    update crontick.ticks as t
+    set deferred = not t.deferred
+    where t.id = v_tick and t.deferred = (cardinality(v_deferred) = 0);
 
     -- Suspects live outside the due order: one, when nothing else was found and nothing else runs (P5).
     if v_taken = 0 and p_running = 0 and p_suspects then
@@ -137,7 +163,7 @@ begin
             select *
             from crontick.take(
                 v_picked, p_claim, v_tick, v_now, v_lease_end, p_known, v_paused_kinds, v_paused_groups, v_paused_endpoints,
-                p_markers
+                p_markers, p_limits, p_breakers, null
             );
             get diagnostics v_taken = row_count;
             v_all := v_picked;

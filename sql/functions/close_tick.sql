@@ -32,9 +32,10 @@ declare
     v_paused text [];
     v_claimed boolean;
     v_stranger boolean;
+    v_deferred boolean;
 begin
-    select t.id, t.parked, t.ended_at is null and not exists (select from crontick.deployments as d where d.hash = t.deployment)
-    into v_tick, parked, v_stranger
+    select t.id, t.parked, t.deferred, t.ended_at is null and not exists (select from crontick.deployments as d where d.hash = t.deployment)
+    into v_tick, parked, v_deferred, v_stranger
     from crontick.ticks as t
     where t.opening = p_opening;
     select true, c.more into v_claimed, more from crontick.claims as c where c.claim = p_claim;
@@ -56,12 +57,15 @@ begin
             p_ask_again
             and (
                 v_stranger
-                or (more and parked > p_parked)
+                or (more and (parked > p_parked or v_deferred))
+                or exists (select from crontick.limit_lines as l where l.look_at is not null and l.look_at <= v_now limit 1)
                 or exists (select from crontick.group_calls as c order by c.group_digest limit 1)
             )
         );
     if closed then
         more := more or exists (
+            select from crontick.limit_lines as l where l.look_at is not null and l.look_at <= v_now limit 1
+        ) or exists (
             select
             from crontick.unfinished_jobs as j
             where j.held_by = 'suspect' and j.held_by <> 'group' and j.status <> 'running' and j.kind = any(p_known)

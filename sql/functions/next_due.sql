@@ -1,10 +1,11 @@
--- The next moment at which a tick has something to do: the least of due jobs, jobs to come and lease ends (P42). Null: never.
+-- The next moment at which a tick has something to do: the least of due jobs, jobs to come, lease ends and room in a limit's line (P42). Null: never.
 create function crontick.next_due(p_now timestamptz, p_paused text[]) returns timestamptz
 language sql stable
 as $$
     select least(
         (select min(l.oldest_at) from crontick.lanes('infinity', null, p_paused) as l),
         (select min(c.lease_expires_at) from crontick.claims as c),
+        (select min(l.look_at) from crontick.limit_lines as l where l.look_at is not null and l.look_at < 'infinity'),
         (
             select min(j.run_at)
             from crontick.unfinished_jobs as j

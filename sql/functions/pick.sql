@@ -1,8 +1,10 @@
--- Lock up to p_want due jobs of these lanes and return their ids: by age alone, or by priority and then age.
+-- Lock up to p_want due jobs of these lanes and return their ids: by age alone, or by priority and then age; of a queue that p_seats
+-- names never more than its free seats, over all its lanes.
 -- Nothing is locked that is not returned (a lane's share is counted before its rows are locked), so that ticks at the same
 -- moment do not leave each other empty-handed. What another transaction holds is skipped, never waited for (P2).
 create function crontick.pick(
-    p_lanes crontick.lane[], p_want int, p_by_age boolean, p_seen bigint[], p_kinds text[], p_now timestamptz, p_tick bigint
+    p_lanes crontick.lane[], p_want int, p_by_age boolean, p_seen bigint[], p_kinds text[], p_now timestamptz, p_tick bigint,
+    p_seats jsonb
 ) returns bigint[]
 language plpgsql volatile
 as $$
@@ -17,7 +19,7 @@ begin
                 and j.id <> all(p_seen)
                 and (p_kinds is null or j.kind = any(p_kinds))
             order by j.due_at, j.id
-            limit p_want
+            limit least(p_want, (p_seats ->> p_lanes[1].queue)::int)
             for update skip locked
         );
     end if;
@@ -26,20 +28,29 @@ begin
         from (
             select front.queue, front.priority, count(*) as jobs
             from (
-                select lane.queue, lane.priority
-                from unnest(p_lanes) as lane
-                cross join lateral (
-                    select j.due_at, j.id
-                    from crontick.unfinished_jobs as j
-                    where j.queue = lane.queue and j.priority = lane.priority
-                        and j.due_at < 'infinity' and j.due_at <= p_now
-                        and j.status in ('queued', 'failed') and (j.status = 'failed' or j.claimed_by is distinct from p_tick)
-                        and j.id <> all(p_seen)
-                        and (p_kinds is null or j.kind = any(p_kinds))
-                    order by j.due_at, j.id
-                    limit p_want
-                ) as due
-                order by case when p_by_age then 0 else -lane.priority end, due.due_at, due.id
+                select ranked.queue, ranked.priority
+                from (
+                    select
+                        lane.queue, lane.priority, due.due_at, due.id,
+                        row_number() over (
+                            partition by lane.queue
+                            order by case when p_by_age then 0 else -lane.priority end, due.due_at, due.id
+                        ) as nth
+                    from unnest(p_lanes) as lane
+                    cross join lateral (
+                        select j.due_at, j.id
+                        from crontick.unfinished_jobs as j
+                        where j.queue = lane.queue and j.priority = lane.priority
+                            and j.due_at < 'infinity' and j.due_at <= p_now
+                            and j.status in ('queued', 'failed') and (j.status = 'failed' or j.claimed_by is distinct from p_tick)
+                            and j.id <> all(p_seen)
+                            and (p_kinds is null or j.kind = any(p_kinds))
+                        order by j.due_at, j.id
+                        limit p_want
+                    ) as due
+                ) as ranked
+                where ranked.nth <= coalesce((p_seats ->> ranked.queue)::int, p_want)
+                order by case when p_by_age then 0 else -ranked.priority end, ranked.due_at, ranked.id
                 limit p_want
             ) as front
             group by front.queue, front.priority

@@ -5,5 +5,5 @@ select
     c.marker_hash
 from crontick.claim(
     %(opening)s, %(claim)s, %(seats)s, %(running)s, %(given)s, %(lease_seconds)s, %(known)s, %(kinds)s, %(queues)s, %(jobs)s,
-    %(markers)s, %(suspects)s, %(repeat)s
+    %(markers)s, %(suspects)s, %(repeat)s, %(limits)s, %(breakers)s, %(queue_seats)s
 ) as c

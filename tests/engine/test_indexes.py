@@ -49,6 +49,8 @@ insert into crontick.unsealed select 'other', n from generate_series(1, 20000) a
 insert into crontick.report_files (run, job, report, format, gzip, digest, parts, started_at, progressed_at)
 select -n, -n, 'r', 'csv', false, '', 1, now() - n * interval '1 minute', now() from generate_series(1, 20000) as n;
 insert into crontick.report_parts select -n, 0, 1, '' from generate_series(1, 20000) as n;
+insert into crontick.limit_lines
+select 'limit:x:' || md5(n::text), 'x', n::text, '', now(), 'infinity' from generate_series(1, 2000) as n;
 insert into crontick.pauses select 'queue', 'q' || n, now(), 'ann', null, 'ann' from generate_series(1, 2000) as n;
 insert into crontick.webhook_endpoints
 select 'e' || n, 'https://x.example', 'whsec_', null, null, now(), now() from generate_series(1, 2000) as n;
@@ -84,13 +86,15 @@ async def mail(payload: dict[str, Any], ctx: Context) -> None:
 
 
 async def dies(world: World) -> None:
-    """A tick that claims twice, and is killed."""
-    await mail.enqueue_many(world.conn, [{"key": "a"}, {"key": "b"}])
+    """A tick that claims three times, at last from a line with room for one, and is killed."""
+    await mail.enqueue_many(world.conn, [{"key": key} for key in "abcd"])
     opening = "select crontick.open_tick(5, %s, 'test', '', '', 25, 40, 4, false, '{mail}', '', null, '', '', '')"
     await world.rows(opening, SCHEMA)
     for claim, running in ((7, 0), (8, 1)):
         claiming = "select crontick.claim(5, %s, 1, %s, 0, 40, '{mail}', null, null, null, null, true, false)"
         await world.rows(claiming, claim, running)
+    limited = "select crontick.claim(5, 9, 2, 2, 0, 40, '{mail}', null, null, null, null, true, false, %s)"
+    await world.rows(limited, '[{"name": "m", "kinds": ["mail"], "spacing_us": 9000000, "burst": 1, "said": ""}]')
 
 
 @pytest.mark.parametrize("world", ["direct"], indirect=True)  # a pooler's server tells its counts when it likes

@@ -67,6 +67,9 @@ class HandTick:
             markers=json.dumps(self.markers) if self.markers else None,
             suspects=True,
             repeat=False,
+            limits=None,
+            breakers=None,
+            queue_seats=None,
         )
         self.running |= {row[0]: claim for row in rows}
         return sorted(row[0] for row in rows)

@@ -1,0 +1,103 @@
+-- Jobs that wait in a line go back into the due index, as many as there is room for, by priority and age; p_want at most, for more
+-- seats are not free. So many lines at a time, those first that have waited longest to be looked at: of a hundred thousand none
+-- starves. A line is locked before it is judged by a later statement; one that another tick has locked is that tick's to look at.
+create function crontick.free_limited(p_limits jsonb, p_now timestamptz, p_want int, p_bound int default 20) returns int
+language plpgsql volatile
+as $$
+declare
+    v_full text [];
+    v_holds text [];
+    v_line record;
+    v_room int;
+    v_freed bigint [];
+    v_spent int;
+    v_rest boolean;
+    v_all int := 0;
+begin
+    if not exists (select from crontick.limit_lines as l where l.look_at is not null limit 1) then
+        return 0;
+    end if;
+    v_full := array(
+        select r.hold
+        from crontick.running_by_line(
+            (select jsonb_agg(l.value) from jsonb_array_elements(p_limits) as l (value) where l.value ? 'concurrency'),
+            p_now, null, null
+        ) as r
+        join jsonb_to_recordset(p_limits) as n (name text, concurrency int) on n.name = split_part(r.hold, ':', 2)
+        where r.jobs >= n.concurrency
+    );
+    v_holds := array(
+        select l.hold
+        from crontick.limit_lines as l
+        where l.look_at is not null and l.look_at <= p_now
+        order by l.look_at, l.hold
+        limit p_bound
+        for update skip locked
+    ) || array(
+        select l.hold
+        from crontick.limit_lines as l
+        where l.look_at is not null and l.look_at = 'infinity' and l.hold <> all(v_full)
+        order by l.look_at, l.hold
+        limit p_bound
+        for update skip locked
+    );
+    for v_line in select r.* from crontick.room_in_lines(p_limits, v_holds, p_now, null, null) as r loop
+        exit when v_all >= p_want;
+        v_room := case when v_line.gated then least(v_line.tokens, v_line.seats, p_want - v_all) else 500 end;
+        v_freed := '{}';
+        v_spent := 0;
+        if v_room > 0 then
+            -- What has expired takes no room: it goes too, to be cancelled.
+            with front as materialized (
+                select h.id, h.priority, h.run_at, coalesce(h.expires_at <= p_now, false) as expired
+                from crontick.unfinished_jobs as h
+                where h.held_by = v_line.hold and h.held_by like 'limit:%'
+                order by h.held_by, h.priority desc, h.run_at, h.id
+                limit v_room + 50
+            ),
+            ranked as (
+                select
+                    f.id, f.expired,
+                    count(*) filter (where not f.expired) over (order by f.priority desc, f.run_at, f.id) as nth
+                from front as f
+            ),
+            locked as materialized (
+                select j.id
+                from crontick.unfinished_jobs as j
+                where j.id = any(array(select r.id from ranked as r where r.expired or r.nth <= v_room)) and j.held_by = v_line.hold
+                order by j.id
+                for update skip locked
+            ),
+            freed as (
+                update crontick.unfinished_jobs as j
+                set held_by = null, due_at = j.run_at
+                where j.id = any(array(select l.id from locked as l))
+                returning j.id, j.expires_at
+            )
+            select
+                coalesce(array_agg(f.id), '{}'),
+                count(*) filter (where coalesce(f.expires_at > p_now, true))
+            into v_freed, v_spent
+            from freed as f;
+        end if;
+        v_all := v_all + v_spent;
+        v_rest := exists (
+            select from crontick.unfinished_jobs as h where h.held_by = v_line.hold and h.held_by like 'limit:%' limit 1
+        );
+        if v_line.gated or v_rest then
+            update crontick.limit_lines as l
+            set
+                look_at = case
+                    when not v_rest then null
+                    when v_line.seats <= v_spent then 'infinity'
+                    when v_line.tokens <= v_spent then v_line.paid_at + (v_spent - v_line.burst + 1) * v_line.spacing
+                    else p_now
+                end
+            where l.hold = v_line.hold;
+        else
+            delete from crontick.limit_lines as l where l.hold = v_line.hold;
+        end if;
+    end loop;
+    return v_all;
+end
+$$;
