@@ -10,6 +10,7 @@ from urllib.parse import urlsplit, urlunsplit
 
 import psycopg
 import pytest
+from hypothesis import HealthCheck, settings
 
 from crontick.sql.embedded import FAST, postgres
 from crontick.sql.migrate import migrate
@@ -33,6 +34,10 @@ BINDIR = os.environ.get("TESTS_POSTGRESQL_BINDIR")
 """Where the programs of another PostgreSQL are, for a run on that version."""
 DEBIAN15 = Path("/usr/lib/postgresql/15/bin")
 
+
+# How long an example takes says how busy the machine is, not whether the code is right.
+settings.register_profile("any machine", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("any machine")
 
 NO_SKIPS = os.environ.get("TESTS_NO_SKIPS") == "1"
 """Set in CI, where everything that a test needs is installed."""
