@@ -88,18 +88,7 @@ begin
             stop_reason = coalesce(t.stop_reason, case when more then p_stop_reason else 'empty' end)
         where t.opening = p_opening
         returning t.stop_reason into stop_reason;
-        -- Retention is a bounded share of a tick every ten minutes; the row says when, and a tick that finds it taken goes on.
-        update crontick.installation as i
-        set pruned_at = v_now
-        where i.singleton = (
-            select old.singleton
-            from crontick.installation as old
-            where old.pruned_at < v_now - interval '10 minutes'
-            for update skip locked
-        );
-        if found and crontick.prune(p_retention_seconds, v_now) >= 1000 then
-            update crontick.installation as i set pruned_at = '-infinity';
-        end if;
+        perform crontick.retain(p_opening, p_retention_seconds, v_now);
         update crontick.tick_slots as s set taken_until = '-infinity' where s.opening = p_opening and s.taken_until > v_now;
     end if;
     return next;

@@ -13,12 +13,12 @@ begin
         insert into crontick.finished_jobs (
             id, claim, claimed_by, first_job, requeued_from, run_at, created_at, started_at, claimed_at, finished_at, expires_at,
             last_error_at, priority, attempt, max_attempts, last_status_code, progress_done, progress_total, kind, queue, status,
-            group_key, unique_key, last_error, payload
+            group_key, unique_key, unique_for, last_error, payload
         )
         select
             e.id, e.claim, e.claimed_by, e.first_job, e.requeued_from, e.run_at, e.created_at, e.started_at, e.claimed_at, p_now,
             e.expires_at, p_now, e.priority, e.attempt, e.max_attempts, e.last_status_code, e.progress_done, e.progress_total,
-            e.kind, e.queue, p_status, e.group_key, e.unique_key, coalesce(p_error, e.last_error), e.payload
+            e.kind, e.queue, p_status, e.group_key, e.unique_key, e.unique_for, coalesce(p_error, e.last_error), e.payload
         from ended as e
     )
     insert into crontick.group_calls (group_digest)

@@ -17,6 +17,9 @@ declare
     v_digest bytea;
     v_mode text;
     v_free_at timestamptz := 'infinity';
+    v_holder bigint;
+    v_held_as text;
+    v_replaced boolean;
     v_group_digest bytea;
     v_due boolean;
     v_clear boolean;
@@ -60,7 +63,7 @@ begin
     end if;
     if p_on_conflict is null or p_on_conflict not in ('keep', 'replace') then
         raise exception 'on_conflict % is neither keep nor replace', coalesce(quote_literal(left(p_on_conflict, 80)), 'null')
-            using errcode = 'CT004', hint = 'keep returns the existing job, replace also gives it this payload and time';
+            using errcode = 'CT004', hint = 'keep returns the existing job, replace also gives it this payload and these times';
     end if;
 
     select * into v_kind from crontick.kinds as k where k.name = p_kind;
@@ -102,25 +105,19 @@ begin
             set job = insert_job.id, free_at = v_free_at, mode = v_mode
             where k.digest = v_digest and k.free_at <= v_now;
             exit when found;
-            select k.job, false into id, created from crontick.unique_keys as k where k.digest = v_digest;
-            exit when found;
-            id := nextval('crontick.job_ids');
-            created := true;
-        end loop;
-    end if;
-
-    if not created then
-        if p_on_conflict = 'replace' then
-            update crontick.unfinished_jobs as j
-            set
-                payload = v_payload, run_at = v_run_at, updated_at = v_now,
-                due_at = case when j.held_by is null then v_run_at else j.due_at end
-            where j.id = insert_job.id and j.status = 'queued' and j.started_at is null;
-            if found and v_clear then
-                insert into crontick.unsealed (kind, job) values (p_kind, insert_job.id);
+            select k.job, k.mode into v_holder, v_held_as from crontick.unique_keys as k where k.digest = v_digest;
+            continue when not found;
+            v_replaced := p_on_conflict = 'replace' and crontick.replace_job(v_holder, v_payload, v_run_at, p_expires_at, v_now);
+            -- A claim that has started the holder since, and freed its key, makes what was to replace it a job of its own.
+            continue when p_on_conflict = 'replace' and not v_replaced and v_held_as = 'waiting'
+                and not exists (select from crontick.unique_keys as k where k.digest = v_digest and k.job = v_holder);
+            id := v_holder;
+            created := false;
+            if v_clear and v_replaced then
+                insert into crontick.unsealed (kind, job) values (p_kind, v_holder);
             end if;
-        end if;
-        return;
+            return;
+        end loop;
     end if;
 
     if p_group_key is not null then
@@ -129,12 +126,13 @@ begin
     end if;
     insert into crontick.unfinished_jobs (
         id, kind, payload, queue, priority, max_attempts, run_at, due_at, expires_at, created_at, updated_at, unique_key,
-        group_key, group_digest, in_line, held_by
+        unique_for, group_key, group_digest, in_line, held_by
     )
     values (
         insert_job.id, p_kind, v_payload, coalesce(p_queue, v_kind.queue, 'default'), coalesce(p_priority, v_kind.priority, 0),
         p_max_attempts, v_run_at, case when v_due then 'infinity' else v_run_at end, p_expires_at, v_now, v_now, p_unique_key,
-        p_group_key, v_group_digest, coalesce(v_due, false), case when v_due then 'group' end
+        case when p_unique_key is not null then p_unique_for end, p_group_key, v_group_digest, coalesce(v_due, false),
+        case when v_due then 'group' end
     );
     if v_due then
         insert into crontick.group_calls (group_digest) values (v_group_digest);

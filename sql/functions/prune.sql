@@ -1,10 +1,13 @@
--- Retention: delete a bounded number of rows that are old. Never pending work, markers reserved or in doubt, or unresolved dead
--- letters, or reports whose run goes on (P28). p_seconds: how long succeeded and cancelled jobs, resolved dead ones, ticks and
--- reports are kept; older code says nothing of the last.
-create function crontick.prune(p_seconds float8[], p_now timestamptz, p_bound int default 1000) returns int
+-- Retention: delete a bounded number of rows of each table that are old. Never pending work, markers reserved or in doubt,
+-- unresolved dead letters, or reports whose run goes on (P28). p_seconds: how long succeeded and cancelled jobs, resolved dead
+-- ones, ticks and reports are kept; older code says nothing of the last. Each is found by an index, from its oldest on, and what
+-- somebody holds is skipped. more: some table has others that are old.
+create function crontick.prune(p_seconds float8[], p_now timestamptz, p_bound int default 1000, out gone int, out more boolean)
 language plpgsql volatile
-set enable_bitmapscan = on
-set enable_seqscan = on
+set plan_cache_mode = force_generic_plan
+set enable_seqscan = off
+set jit = off
+set enable_bitmapscan = off
 as $$
 declare
     v_succeeded constant timestamptz := p_now - make_interval(secs => p_seconds[1]);
@@ -13,55 +16,92 @@ declare
     v_reports constant timestamptz := p_now - make_interval(secs => coalesce(p_seconds[4], 604800));
     v_forever constant timestamptz := p_now - interval '400 days';
     v_runs bigint[];
+    v_parts constant int := greatest(p_bound / 50, 1);  -- a part is megabytes where another row is bytes
     v_gone int;
-    v_all int := 0;
 begin
     delete from crontick.finished_jobs as f
     where f.id = any(
         array(
             select old.id
             from crontick.finished_jobs as old
-            where old.finished_at < greatest(v_succeeded, v_dead)
-                and (
-                    (old.status <> 'dead' and old.finished_at < v_succeeded)
-                    or (old.status = 'dead' and old.resolution is not null and old.finished_at < v_dead)
-                )
+            where old.status <> 'dead' and old.finished_at < v_succeeded
+            order by old.finished_at
+            limit p_bound
+            for update skip locked
+        )
+    );
+    get diagnostics gone = row_count;
+    more := gone >= p_bound;
+    delete from crontick.finished_jobs as f
+    where f.id = any(
+        array(
+            select old.id
+            from crontick.finished_jobs as old
+            where old.status = 'dead' and old.resolution is not null and old.finished_at < v_dead
+            order by old.finished_at
             limit p_bound
             for update skip locked
         )
     );
     get diagnostics v_gone = row_count;
-    v_all := v_all + v_gone;
+    gone := gone + v_gone;
+    more := more or v_gone >= p_bound;
     delete from crontick.attempts as a
-    where a.ctid = any(array(select old.ctid from crontick.attempts as old where old.ended_at < v_forever limit p_bound));
-    get diagnostics v_gone = row_count;
-    v_all := v_all + v_gone;
-    delete from crontick.ticks as t
-    where t.id = any(
+    where a.ctid = any(
         array(
-            select old.id from crontick.ticks as old where old.started_at < v_ticks order by old.started_at limit p_bound
+            select old.ctid
+            from crontick.attempts as old
+            where old.ended_at < v_forever
+            order by old.ended_at
+            limit p_bound
+            for update skip locked
         )
     );
     get diagnostics v_gone = row_count;
-    v_all := v_all + v_gone;
-    delete from crontick.unique_keys as k
-    where k.digest = any(
-        array(select old.digest from crontick.unique_keys as old where old.free_at < p_now limit p_bound for update skip locked)
+    gone := gone + v_gone;
+    more := more or v_gone >= p_bound;
+    delete from crontick.ticks as t
+    where t.id = any(
+        array(
+            select old.id
+            from crontick.ticks as old
+            where old.started_at < v_ticks
+            order by old.started_at
+            limit p_bound
+            for update skip locked
+        )
     );
     get diagnostics v_gone = row_count;
-    v_all := v_all + v_gone;
+    gone := gone + v_gone;
+    more := more or v_gone >= p_bound;
+    delete from crontick.unique_keys as k
+    where k.digest = any(
+        array(
+            select old.digest
+            from crontick.unique_keys as old
+            where old.free_at < p_now and old.free_at < 'infinity'
+            order by old.free_at
+            limit p_bound
+            for update skip locked
+        )
+    );
+    get diagnostics v_gone = row_count;
+    gone := gone + v_gone;
+    more := more or v_gone >= p_bound;
     delete from crontick.markers as m
     where m.ctid = any(
         array(
             select old.ctid
             from crontick.markers as old
             where old.state = 'sent' and old.settled_at < v_forever
+            order by old.settled_at
             limit p_bound
             for update skip locked
         )
     );
     get diagnostics v_gone = row_count;
-    v_all := v_all + v_gone;
+    gone := gone + v_gone;
+    more := more or v_gone >= p_bound;
     delete from crontick.reminder_records as r
     where r.ctid = any(
         array(
@@ -70,10 +110,12 @@ begin
             where old.recorded_at < v_forever
             order by old.recorded_at
             limit p_bound
+            for update skip locked
         )
     );
     get diagnostics v_gone = row_count;
-    v_all := v_all + v_gone;
+    gone := gone + v_gone;
+    more := more or v_gone >= p_bound;
     v_runs := array(
         select f.run
         from crontick.report_files as f
@@ -82,22 +124,17 @@ begin
             and not exists (select from crontick.report_runs as r where r.id = f.run and r.status = 'running')
         order by f.started_at
         limit p_bound
+        for update skip locked
     );
-    -- A part is megabytes where another row is bytes.
     delete from crontick.report_parts as p
-    where p.ctid = any(
-        array(
-            select old.ctid
-            from crontick.report_parts as old
-            where old.run = any(v_runs)
-            limit greatest(p_bound / 50, 1)
-        )
-    );
+    where p.ctid = any(array(select old.ctid from crontick.report_parts as old where old.run = any(v_runs) limit v_parts));
     get diagnostics v_gone = row_count;
-    v_all := v_all + v_gone;
+    gone := gone + v_gone;
+    more := more or v_gone >= v_parts;
     delete from crontick.report_files as f
     where f.run = any(v_runs) and not exists (select from crontick.report_parts as p where p.run = f.run);
     get diagnostics v_gone = row_count;
-    return v_all + v_gone;
+    gone := gone + v_gone;
+    more := more or v_gone >= p_bound;
 end
 $$;

@@ -41,12 +41,12 @@ begin
             insert into crontick.finished_jobs (
                 id, claim, claimed_by, first_job, requeued_from, run_at, created_at, started_at, claimed_at, finished_at,
                 expires_at, last_error_at, priority, attempt, max_attempts, last_status_code, progress_done, progress_total,
-                kind, queue, status, group_key, unique_key, last_error, payload
+                kind, queue, status, group_key, unique_key, unique_for, last_error, payload
             )
             select
                 e.id, e.claim, e.claimed_by, e.first_job, e.requeued_from, e.run_at, e.created_at, e.started_at, e.claimed_at,
                 v_now, e.expires_at, e.last_error_at, e.priority, e.attempt, e.max_attempts, e.last_status_code,
-                e.progress_done, e.progress_total, e.kind, e.queue, 'succeeded', e.group_key, e.unique_key, e.last_error,
+                e.progress_done, e.progress_total, e.kind, e.queue, 'succeeded', e.group_key, e.unique_key, e.unique_for, e.last_error,
                 e.payload
             from ended as e
         )

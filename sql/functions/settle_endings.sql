@@ -1,5 +1,6 @@
 -- The endings that are more than a plain success: history, retries, attempts, markers, children. settled: the ids it wrote;
--- refused: the parent of each child that cannot be enqueued. Rows are taken in the order of their ids, skipping what others hold.
+-- refused: the parent of each child that cannot be enqueued. Rows are taken in the order of their ids, skipping what others hold,
+-- and parents of a child whose unique key somebody's open transaction holds.
 create function crontick.settle_endings(
     p_opening bigint, p_endings crontick.ending[], p_now timestamptz, out settled bigint[], out refused bigint[]
 )
@@ -8,8 +9,7 @@ as $$
 declare
     v_mine bigint [];
     v_ended bigint [];
-    v_child record;
-    v_why text;
+    v_kept record;
 begin
     refused := '{}';
     v_mine := array(
@@ -19,6 +19,11 @@ begin
         order by j.id
         for update of j skip locked
     );
+    if exists (select from unnest(p_endings) as e where e.children is not null) then
+        select * into v_kept from crontick.keep_children(p_endings, v_mine, p_now);
+        refused := v_kept.refused;
+        v_mine := array(select m.id from unnest(v_mine) as m (id) where m.id <> all(v_kept.held));
+    end if;
 
     insert into crontick.attempts (
         job, claim, tick, started_at, ended_at, retry_at, number, status_code, retryable, kind, outcome, error, fingerprint,
@@ -63,7 +68,7 @@ begin
             insert into crontick.finished_jobs (
                 id, claim, claimed_by, first_job, requeued_from, run_at, created_at, started_at, claimed_at, finished_at,
                 expires_at, last_error_at, priority, attempt, max_attempts, last_status_code, progress_done, progress_total,
-                kind, queue, status, group_key, unique_key, last_error, payload, result
+                kind, queue, status, group_key, unique_key, unique_for, last_error, payload, result
             )
             select
                 e.id, e.claim, e.claimed_by, e.first_job, e.requeued_from, e.run_at, e.created_at, e.started_at, e.claimed_at,
@@ -71,6 +76,7 @@ begin
                 case when e.error is null then e.last_error_at else p_now end,
                 e.priority, e.attempt, e.max_attempts, coalesce(e.status_code, e.last_status_code),
                 e.progress_done, e.progress_total, e.kind, e.queue, e.outcome, e.group_key, e.unique_key,
+                e.unique_for,
                 coalesce(e.error, e.last_error), e.payload, e.result
             from ended as e
         )
@@ -84,6 +90,7 @@ begin
     set
         status = case when e.outcome = 'failed' then 'failed' else 'queued' end,
         lease_expires_at = null,
+        started_at = case when e.outcome = 'handed_back' and e.began is not true and j.started_at = j.claimed_at then null else j.started_at end,
         attempt = case when e.outcome = 'failed' then j.attempt else j.attempt - 1 end,
         run_at = timing.run_at,
         due_at = case when e.held_by is null then timing.run_at else 'infinity' end,
@@ -110,33 +117,10 @@ begin
     ) as timing
     where j.id = e.id and j.id = any(v_mine) and e.outcome in ('failed', 'snoozed', 'handed_back');
 
-    -- Children are written by the settle that records the success, and dropped after any other end (P9). One that is refused
-    -- undoes neither the success nor its siblings; what may work in a moment fails the exchange, which is then repeated.
-    for v_child in
-        select e.id, child.value
-        from unnest(p_endings) as e
-        cross join lateral jsonb_array_elements(e.children) as child (value)
-        where e.id = any(v_mine) and e.outcome = 'succeeded'
-    loop
-        begin
-            perform crontick.enqueue(
-                c.kind, c.payload, coalesce(c.run_at, p_now + make_interval(secs => c.delay_seconds)), c.queue, c.priority,
-                c.max_attempts, c.unique_key, coalesce(c.unique_for, 'active'), c.group_key, coalesce(c.on_conflict, 'keep'),
-                c.expires_at
-            )
-            from jsonb_to_record(v_child.value) as c (
-                kind text, payload jsonb, run_at timestamptz, delay_seconds float8, queue text, priority int, max_attempts int,
-                unique_key text, unique_for text, group_key text, on_conflict text, expires_at timestamptz
-            );
-        exception when data_exception or integrity_constraint_violation or program_limit_exceeded or sqlstate 'CT000' then
-            refused := refused || v_child.id;
-            v_why := coalesce(v_why, case when sqlstate like 'CT%' then sqlerrm else 'SQLSTATE ' || sqlstate end);
-        end;
-    end loop;
     if cardinality(refused) > 0 then
         update crontick.finished_jobs as f
         set
-            last_error = concat_ws('; ', e.error, format('%s of its children refused (the first: %s)', told.children, v_why)),
+            last_error = concat_ws('; ', e.error, format('%s of its children refused (the first: %s)', told.children, v_kept.why)),
             last_error_at = p_now
         from (select r.id, count(*) as children from unnest(refused) as r (id) group by r.id) as told
         join unnest(p_endings) as e on e.id = told.id

@@ -74,22 +74,6 @@ async def test_ticks_go_after_a_month_and_attempts_keys_and_records_at_their_own
     assert await world.rows(counts) == [(1, 0, 0, 0)]
 
 
-async def test_a_tick_prunes_a_bounded_share_and_the_next_goes_on(world: World) -> None:
-    await world.tick(anything)
-    await world.later(601)
-    await world.rows(
-        "insert into crontick.finished_jobs"
-        " (id, run_at, created_at, finished_at, priority, attempt, kind, queue, status, payload)"
-        " select -n, now(), now(), now() - interval '9 days', 0, 1, 'any', 'default', 'succeeded', '{}'"
-        " from generate_series(1, 2500) as n"
-    )
-    left = []
-    for _ in range(3):
-        await world.tick(anything)
-        left.append(await world.one("select count(*) from crontick.finished_jobs"))
-    assert left == [1500, 500, 0]
-
-
 async def test_rescue_needs_no_row_that_retention_removes(world: World) -> None:
     job = await anything.enqueue(world.conn, {})
     await world.rows(
