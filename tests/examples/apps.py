@@ -23,10 +23,15 @@ def node(_folder: Path) -> list[str]:
     return [program, str(EXAMPLES / "node" / "app.mjs")]
 
 
+def debians_driver() -> Path:
+    """Where Debian's package has the sources of lib/pq."""
+    return DEBIANS_GO_MODULES / "src" / "github.com" / "lib" / "pq"
+
+
 def go(folder: Path) -> list[str]:
     """Vetted and compiled with the driver that Debian packages, so that no module proxy is asked."""
     program = shutil.which("go")
-    if program is None or not (DEBIANS_GO_MODULES / "src" / "github.com" / "lib" / "pq").exists():
+    if program is None or not debians_driver().exists():
         pytest.skip("Go and its driver are not here: apt-get install golang-go golang-github-lib-pq-dev")
     own = {"GO111MODULE": "off", "GOPATH": str(DEBIANS_GO_MODULES), "GOCACHE": str(folder / "cache"), "GOFLAGS": ""}
     for command in (["vet", "."], ["build", "-o", str(folder / "app"), "."]):

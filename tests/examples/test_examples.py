@@ -2,6 +2,9 @@
 
 import asyncio
 import json
+import re
+import shutil
+import subprocess
 import time
 from datetime import UTC, datetime
 from typing import Any
@@ -13,6 +16,7 @@ from standardwebhooks import Webhook
 from crontick.jobs.deployment import Deployment
 from crontick.jobs.process import run_tick
 from crontick.jobs.request import TickRequest
+from tests.examples.apps import EXAMPLES, debians_driver
 from tests.examples.conftest import NEW, OLD, Example
 from tests.worlds.waiting import async_until
 
@@ -26,6 +30,15 @@ def jobs(conn: Connection) -> list[tuple[Any, ...]]:
 
 def thanked(conn: Connection) -> list[tuple[Any, ...]]:
     return conn.execute("select id, thanked from orders").fetchall()
+
+
+def test_the_go_app_asks_for_the_driver_that_it_is_tested_with() -> None:
+    if not debians_driver().exists() or shutil.which("dpkg-query") is None:
+        pytest.skip("the driver is not here: apt-get install golang-github-lib-pq-dev")
+    asked = ["dpkg-query", "--show", "--showformat=${Version}", "golang-github-lib-pq-dev"]
+    version = subprocess.run(asked, check=True, capture_output=True, text=True).stdout.partition("-")[0]
+    for file in ("go.mod", "go.sum"):
+        assert set(re.findall(r"lib/pq v([0-9.]+)", (EXAMPLES / "go" / file).read_text())) == {version}
 
 
 async def test_an_order_is_thanked_for_once(example: Example, deployed: Deployment, sync_conn: Connection) -> None:

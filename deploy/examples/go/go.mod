@@ -2,4 +2,4 @@ module example.com/thanks
 
 go 1.19
 
-require github.com/lib/pq v1.10.9
+require github.com/lib/pq v1.10.7
