@@ -10,7 +10,6 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from crontick.jobs.kinds.settings import HttpSettings
-from crontick.jobs.payload import PAYLOAD_BYTES
 from crontick.jobs.resolve import Resolver, resolve
 from crontick.jobs.signals import Permanent
 
@@ -18,11 +17,9 @@ if TYPE_CHECKING:
     import httpcore
     import httpx
 
-__all__ = ["Answer", "NotConnected", "Refused", "Unanswered", "client", "retry_after_seconds", "send"]
+__all__ = ["ANSWER_BYTES", "Answer", "NotConnected", "Refused", "Unanswered", "client", "retry_after_seconds", "send"]
 
 ANSWER_BYTES: Final = 16384
-OPERATORS_ANSWER_BYTES: Final = PAYLOAD_BYTES + 1
-"""All that a result may hold, and the byte that tells that it is longer."""
 CONNECT_SECONDS: Final = 5.0
 LONGEST_RETRY_AFTER: Final = 86400.0
 _TWO_READINGS: Final = re.compile(r"[\\\s\x00-\x1f\x7f]")
@@ -48,7 +45,7 @@ class Unanswered(Exception):
 
 
 class Answer(msgspec.Struct, frozen=True, gc=False):
-    """What a receiver said: the beginning of it, as it came; ``whole`` unless time or connection ended first."""
+    """What a receiver said, as it came, 16 KiB of it at most; ``whole`` unless length, time or connection cut it."""
 
     status: int
     headers: Mapping[str, str]
@@ -63,13 +60,13 @@ def client(
     operator: bool = False,
     tls: ssl.SSLContext | None = None,
     network: "httpcore.AsyncNetworkBackend | None" = None,
-    answer_bytes: int | None = None,
+    answer_bytes: int = ANSWER_BYTES,
 ) -> "httpx.AsyncClient":
     """A client that reaches public addresses only, and private ones that ``[http] allow`` names.
 
-    With ``operator`` the URLs are the operator's own, which may be private, and in plain http must be; of an answer as
-    much is read as a result may hold; ``answer_bytes`` is another bound. In no case a cloud's metadata, a redirect, a
-    proxy variable, a cookie. Close it.
+    With ``operator`` the URLs are the operator's own, which may be private, and in plain http must be. No more than
+    ``answer_bytes`` are read of an answer. In no case a cloud's metadata, a redirect, a proxy variable, a cookie.
+    Close it.
     """
     from http.cookiejar import CookieJar, DefaultCookiePolicy
 
@@ -81,7 +78,7 @@ def client(
 
     def door(reach: Reach) -> Door:
         dial = Dial(settings, resolver=resolver or resolve, reach=reach, inner=network or httpcore.AnyIOBackend())
-        return Door(dial, tls or certificates(), answer_bytes or (OPERATORS_ANSWER_BYTES if operator else ANSWER_BYTES))
+        return Door(dial, tls or certificates(), answer_bytes)
 
     return httpx.AsyncClient(
         transport=door("any" if operator else "public"),
@@ -127,7 +124,8 @@ async def send(
             response = await door.send(request, stream=True)
             answer = Answer(response.status_code, response.headers, b"")
             try:
-                await _read(response, body)
+                async for piece in response.aiter_raw():
+                    body += piece
                 answer = msgspec.structs.replace(answer, whole=True)
             finally:
                 await response.aclose()
@@ -137,14 +135,6 @@ async def send(
         if answer is None or isinstance(error, httpx.ProtocolError):
             raise _failed(error, host, written=bool(written)) from None
     return msgspec.structs.replace(answer, body=bytes(body))
-
-
-async def _read(response: "httpx.Response", body: bytearray) -> None:
-    most: int = response.extensions["answer_bytes"]
-    async for chunk in response.aiter_raw():
-        body += chunk
-        if len(body) >= most:
-            break
 
 
 def _failed(error: Exception, host: str, *, written: bool) -> NotConnected | Unanswered:

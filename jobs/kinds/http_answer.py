@@ -5,7 +5,7 @@ from typing import Any, NoReturn
 
 from crontick.jobs.context import Context
 from crontick.jobs.kinds.answers import kept
-from crontick.jobs.outbound import OPERATORS_ANSWER_BYTES, Answer
+from crontick.jobs.outbound import ANSWER_BYTES, Answer
 from crontick.jobs.signals import Cancel, Permanent, Retry, Snooze
 
 __all__ = ["fate"]
@@ -16,14 +16,12 @@ def fate(answer: Answer, host: str, ctx: Context) -> Any:
 
     An object with one of these names alone steers: ``snooze`` (seconds), ``dead`` and ``cancel`` (why), ``completed``
     (true: the app called ``crontick.complete``, and only its transaction decides). Broken JSON, an HTML page and an
-    answer that breaks off say nothing that can be relied on, so the attempt failed; one beyond what a result may hold
-    would be no shorter the next time, so the job is dead.
+    answer that breaks off say nothing that can be relied on, so the attempt failed; one that is too long would be no
+    shorter the next time, so the job is dead.
     """
     said, status = f"{answer.status} from {host}", answer.status
-    if len(answer.body) >= OPERATORS_ANSWER_BYTES:
-        raise Permanent(
-            f"{said}, with more than the 64 KiB that a result may have: answer with a reference", status_code=status
-        )
+    if not answer.whole and len(answer.body) == ANSWER_BYTES:
+        raise Permanent(f"{said}, with more than the 16 KiB that are read: answer with a reference", status_code=status)
     if not answer.whole:
         raise Retry(f"{said}, whose body did not end in time", status_code=status)
     try:

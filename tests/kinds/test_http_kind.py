@@ -81,7 +81,7 @@ async def test_the_job_is_posted_signed_with_all_that_the_app_needs(deploy: Depl
         (Answer(200, b"[1, null]"), [1, None]),
         (Answer(200, b'"x"'), "x"),
         (Answer(200, b"null"), None),
-        (Answer(200, json.dumps("x" * 65_534).encode()), "x" * 65_534),
+        (Answer(200, json.dumps("x" * 16_382).encode()), "x" * 16_382),
     ],
 )
 async def test_a_2xx_succeeds_and_its_json_is_the_result(
@@ -94,14 +94,14 @@ async def test_a_2xx_succeeds_and_its_json_is_the_result(
 @pytest.mark.parametrize(
     ("answer", "status", "said"),
     [
-        (Answer(200, json.dumps("x" * 65_535).encode()), "dead", "more than the 64 KiB"),
+        (Answer(200, json.dumps("x" * 16_383).encode()), "dead", "more than the 16 KiB"),
         (Answer(200, b"<!doctype html><p>Sign in"), "failed", "an HTML page"),
         (Answer(200, b'{"a": '), "failed", "JSON that is broken"),
         (Answer(200, b"oops", headers={"content-type": "application/json"}), "failed", "JSON that is broken"),
         (Answer(200, b'{"a": NaN}'), "failed", "JSON that is broken"),
         (Answer(200, b'{"a": 1e999}'), "failed", "the result is refused"),
         (Answer(200, b'{"a": "\\u0000"}'), "failed", "the result is refused"),
-        (Answer(200, b"[" * 30_000), "failed", "JSON that is broken"),
+        (Answer(200, b"[" * 15_000), "failed", "JSON that is broken"),
         (Answer(200, b'{"snooze": "soon"}'), "failed", '"snooze" is not a number of seconds'),
         (Answer(200, b'{"snooze": true}'), "failed", '"snooze" is not a number of seconds'),
         (Answer(200, b'{"dead": 7}'), "failed", '"dead" is not a text'),
