@@ -8,7 +8,7 @@ transaction of its own, and an error stays inside it. Works through poolers in t
 import asyncio
 from collections.abc import Mapping, Sequence
 from datetime import datetime
-from typing import Any, TypeAlias
+from typing import Any, NoReturn, TypeAlias
 
 import msgspec
 import psycopg
@@ -18,7 +18,7 @@ from psycopg.errors import error_from_result
 
 from crontick.sql import Query
 
-__all__ = ["Answer", "Segment", "Statement", "Value", "encoded", "statement", "trip"]
+__all__ = ["Answer", "Segment", "Statement", "Value", "count_rows", "encoded", "statement", "trip"]
 
 Value: TypeAlias = str | bytes | int | float | bool | datetime | Sequence[int] | Sequence[float] | Sequence[str] | None
 Statement: TypeAlias = tuple[bytes, list[bytes | None]]
@@ -83,6 +83,53 @@ async def trip(
         pgconn.finish()
         raise
     return answers
+
+
+async def count_rows(conn: psycopg.AsyncConnection[Any], text: bytes, values: Sequence[bytes | None]) -> int | None:
+    """How many rows one statement changed or returned; None where PostgreSQL counts none.
+
+    What it returns is forgotten row by row as it comes, so that no number of rows fills the memory. Raises the
+    database's error; a connection that was left in the middle is closed.
+    """
+    pgconn, encoding = conn.pgconn, conn.info.encoding
+    returned, counted, error = 0, None, None
+    try:
+        pgconn.nonblocking = 1
+        pgconn.send_query_params(text, values)
+        pgconn.set_single_row_mode()
+        while unsent := pgconn.flush() == 1:
+            await _ready(pgconn.socket, writing=unsent)
+            pgconn.consume_input()
+        while (result := await _next_result(pgconn)) is not None:
+            match result.status:
+                case pq.ExecStatus.SINGLE_TUPLE:
+                    returned += 1
+                case pq.ExecStatus.TUPLES_OK:
+                    counted = returned
+                case pq.ExecStatus.COMMAND_OK:
+                    counted = result.command_tuples
+                case pq.ExecStatus.FATAL_ERROR:
+                    error = error_from_result(result, encoding)
+                case other:
+                    _refuse(other)
+    except BaseException:
+        pgconn.finish()
+        raise
+    if error is not None:
+        raise error
+    return counted
+
+
+def _refuse(status: int) -> NoReturn:
+    said = pq.ExecStatus(status).name
+    raise psycopg.NotSupportedError(f"a statement here answers rows or a count of them, not {said}")
+
+
+async def _next_result(pgconn: pq.abc.PGconn) -> pq.abc.PGresult | None:
+    while pgconn.is_busy():
+        await _ready(pgconn.socket, writing=False)
+        pgconn.consume_input()
+    return pgconn.get_result()
 
 
 async def _receive(conn: psycopg.AsyncConnection[Any], count: int) -> list[Answer]:

@@ -3,13 +3,13 @@
 from typing import Any, Final
 
 import msgspec
-import psycopg
 
 from crontick.jobs.context import Context
 from crontick.jobs.kind import kind
 from crontick.jobs.kinds.parameters import ParameterError, numbered, texts
 from crontick.jobs.signals import Permanent, Retry
 from crontick.sql import query
+from crontick.sql.wire import count_rows, encoded
 
 __all__ = ["RunSql", "run_sql"]
 
@@ -40,7 +40,6 @@ async def run_sql(payload: RunSql, ctx: Context) -> None:
         seconds = min(seconds, job.timeout.total_seconds())
     async with ctx.db() as conn, conn.transaction():
         await conn.execute(query("limit_statement").text.encode(), {"milliseconds": max(1, int(seconds * 1000))})
-        cursor = psycopg.AsyncRawCursor(conn)
-        # binary, for only the extended protocol refuses a second statement, which could end the transaction
-        await cursor.execute(text.encode(), [values[name] for name in names], binary=True)
-        await ctx.complete(conn, {"rows": cursor.rowcount if cursor.rowcount >= 0 else None})
+        # In the extended protocol, which refuses a second statement: that one could end the transaction.
+        rows = await count_rows(conn, text.encode(), [encoded(values[name]) for name in names])
+        await ctx.complete(conn, {"rows": rows})

@@ -107,9 +107,41 @@ async def test_parameters_that_do_not_fit_are_dead_at_once(
 
 
 @pytest.mark.parametrize(
+    ("statement", "rows_told"),
+    [
+        ("select * from carts", 5),
+        ("values (1), (2)", 2),
+        ("select id from carts where false", 0),
+        ("delete from carts returning id", 5),
+        ("update carts set id = id", 5),
+        ("create table more (id integer)", None),
+    ],
+)
+async def test_rows_are_counted_whether_changed_or_returned(
+    carts: Callable[[str], Deployed], statement: str, rows_told: int | None
+) -> None:
+    found = await ran(carts(job(statement)), RunSql(job="one"))
+    assert (found["status"], found["result"]) == ("succeeded", {"rows": rows_told})
+
+
+async def test_what_a_statement_returns_fills_no_memory(
+    deploy: Callable[[str], Deployed], processes: Processes, tmp_path: Path
+) -> None:
+    deployed = deploy(job("select repeat('x', 1000) from generate_series(1, :count)", 'count = "integer"'))
+    small, large = [
+        await deployed.enqueue(run_sql, RunSql(job="one", parameters={"count": count})) for count in (1, 60_000)
+    ]
+    grown = ticking(processes, deployed, tmp_path, limit=1)
+    assert float(grown.line(seconds=120)) < 16
+    assert [(await deployed.job(made))["result"] for made in (small, large)] == [{"rows": 1}, {"rows": 60_000}]
+
+
+@pytest.mark.parametrize(
     ("statement", "said"),
     [
+        ("copy carts to stdout", "not COPY_OUT"),
         ("select 1/0", "DivisionByZero"),
+        ("select 1 / (id - 3) from carts", "DivisionByZero"),
         ("select pg_sleep(60)", "statement timeout"),
         ("delete from nowhere", "UndefinedTable"),
         ("delete from carts; delete from carts", "cannot insert multiple commands"),

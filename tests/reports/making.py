@@ -8,12 +8,7 @@ from crontick.jobs.deployment import load_deployment
 from crontick.jobs.process import run_tick
 from crontick.jobs.request import TickRequest
 from crontick.jobs.settings import Settings
-
-
-def _peak_mib() -> float:
-    """The most memory that this process has had; VmHWM, for ru_maxrss is inherited from the parent."""
-    status = Path("/proc/self/status").read_text()
-    return int(status.partition("VmHWM:")[2].split()[0]) / 1024
+from tests.worlds.process import peak_mib
 
 
 async def _made(url: str, config: str) -> float:
@@ -28,9 +23,9 @@ async def _made(url: str, config: str) -> float:
     deployment = load_deployment(settings)
     # The first part of each has what is imported and made once.
     await run_tick(deployment, TickRequest(limit=1))
-    before = _peak_mib()
+    before = peak_mib()
     await run_tick(deployment, TickRequest(limit=1000))
-    return _peak_mib() - before
+    return peak_mib() - before
 
 
 def main() -> None:

@@ -118,6 +118,12 @@ class Processes:
             child._errors.close()
 
 
+def peak_mib() -> float:
+    """The most memory that this process has had; VmHWM, for ru_maxrss is inherited from the parent."""
+    status = Path("/proc/self/status").read_text()
+    return int(status.partition("VmHWM:")[2].split()[0]) / 1024
+
+
 @contextmanager
 def processes() -> Iterator[Processes]:
     made = Processes()
