@@ -42,9 +42,8 @@ def create_app(
     if readers := digests(settings.cron_secrets + settings.admin_secrets):
         routes.append(Route(f"{prefix}/readyz", _Raw(health.ready(check_ready, readers))))
 
-    if settings.admin_secrets:
-        routes.append(Route(f"{prefix}/api/reports/{{run:int}}", ReportDoor(settings)))
     if settings.admin_secrets or settings.signing_secrets:
+        routes.append(Route(f"{prefix}/api/reports/{{run:int}}", ReportDoor(settings)))
         file_door = FileDoor(settings, answer_bytes=answer_bytes)
         routes.append(Route(f"{prefix}/api/reports/{{run:int}}/download", file_door))
 

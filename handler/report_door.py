@@ -1,11 +1,10 @@
 """The doors of reports: how far a run is, and its file."""
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Sequence
 from contextlib import suppress
 from typing import Any, Final
 
 import msgspec
-import psycopg
 from starlette.datastructures import Headers
 from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
@@ -23,13 +22,14 @@ from crontick.handler.problem import (
     Problem,
 )
 from crontick.jobs.settings import Settings
+from crontick.jobs.unavailable import Unavailable
 
 _TYPES: Final = {"csv": "text/csv; charset=utf-8", "jsonl": "application/jsonl"}
 _LARGEST_ID: Final = 2**63 - 1
 
 
 class ReportDoor:
-    """``GET /api/reports/{run}``, for the admin's token."""
+    """``GET /api/reports/{run}``, for the admin's token or a signed link, to which no error's text is told (P31)."""
 
     def __init__(self, settings: Settings) -> None:
         self._settings = settings
@@ -37,14 +37,16 @@ class ReportDoor:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer with the run as it is."""
-        from crontick.jobs.links import FILE_PATH
+        from crontick.jobs.links import FILE_PATH, PROGRESS_PATH
         from crontick.jobs.report_files import opened
 
-        admit(scope, self._digests)
+        by_link = _admit(scope, PROGRESS_PATH, self._settings, self._digests)
         _only_get(scope)
         async with opened(self._settings.database_url) as conn:
             run = await _found(conn, scope["path_params"]["run"])
         told = msgspec.structs.asdict(run)
+        if by_link:
+            del told["last_error"]
         path = FILE_PATH.format(run=run.id)
         told["download"] = f"{self._settings.prefix or ''}{path}" if run.status == "succeeded" else None
         body = msgspec.json.encode(told)
@@ -65,34 +67,38 @@ class FileDoor:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Stream the file, or the range of it that was asked for."""
+        from crontick.jobs.links import FILE_PATH
         from crontick.jobs.report_files import opened, pieces
 
-        self._admit(scope)
+        _admit(scope, FILE_PATH, self._settings, self._digests)
         _only_get(scope)
         async with opened(self._settings.database_url) as conn:
             run = await _found(conn, scope["path_params"]["run"])
-            if run.status != "succeeded":
-                raise Problem(REPORT_NOT_READY, _not_ready(run.status), {"retry-after": "30"})
-            answer = _Answer(run, Headers(scope=scope), self._answer_bytes)
-            if scope["method"] == "HEAD" or not answer.has_body:
-                await Response(status_code=answer.status, headers=answer.headers)(scope, receive, send)
-                return
-            content = _whole(pieces(conn, run.id, answer.first, answer.last))
-            with suppress(ClientDisconnect):
-                await StreamingResponse(content, answer.status, answer.headers)(scope, receive, send)
-
-    def _admit(self, scope: Scope) -> None:
-        if b"signature=" not in scope["query_string"]:
-            admit(scope, self._digests)
+        if run.status != "succeeded":
+            raise Problem(REPORT_NOT_READY, _not_ready(run.status), {"retry-after": "30"})
+        answer = _Answer(run, Headers(scope=scope), self._answer_bytes)
+        if scope["method"] == "HEAD" or not answer.has_body:
+            await Response(status_code=answer.status, headers=answer.headers)(scope, receive, send)
             return
-        from crontick.jobs.links import LinkError, check_link
+        content = _whole(pieces(self._settings.database_url, run.id, answer.first, answer.last))
+        with suppress(ClientDisconnect):
+            await StreamingResponse(content, answer.status, answer.headers)(scope, receive, send)
 
-        query = scope["query_string"].decode("latin-1")
-        try:
-            check_link(self._settings.signing_secrets, scope["path_params"]["run"], query)
-        except (LinkError, ValueError) as error:
-            said = str(error) if isinstance(error, LinkError) else "the link is not whole: copy all of it"
-            raise Problem(LINK_REFUSED, said) from None
+
+def _admit(scope: Scope, path: str, settings: Settings, accepted: Sequence[bytes]) -> bool:
+    """Whether a link opened it, and not the admin's token."""
+    if b"signature=" not in scope["query_string"]:
+        admit(scope, accepted)
+        return False
+    from crontick.jobs.links import LinkError, check_link
+
+    query = scope["query_string"].decode("latin-1")
+    try:
+        check_link(settings.signing_secrets, path.format(run=scope["path_params"]["run"]), query)
+    except (LinkError, ValueError) as error:
+        said = str(error) if isinstance(error, LinkError) else "the link is not whole: copy all of it"
+        raise Problem(LINK_REFUSED, said) from None
+    return True
 
 
 class _Answer:
@@ -140,7 +146,7 @@ async def _whole(content: AsyncIterator[bytes]) -> AsyncIterator[bytes]:
     try:
         async for piece in content:
             yield piece
-    except (psycopg.Error, LookupError) as error:
+    except (Unavailable, LookupError) as error:
         raise BrokenOff(type(error).__name__) from None
 
 

@@ -54,8 +54,8 @@ class Supplies(Protocol):
         """The endpoint of that name."""
         ...
 
-    def report_link(self, run: int, lasts: timedelta) -> str:
-        """A signed link to a run's file."""
+    def report_link(self, run: int, lasts: timedelta, *, progress: bool) -> str:
+        """A signed link to a run's file, or to how far it is."""
         ...
 
     def lend(self, ctx: "Context") -> "Lent":
@@ -267,13 +267,13 @@ class Context:
         """
         return await self._supplies.endpoint(name)
 
-    def report_link(self, run: int, *, lasts: timedelta = timedelta(days=7)) -> str:
+    def report_link(self, run: int, *, lasts: timedelta = timedelta(days=7), progress: bool = False) -> str:
         """A signed link to that run's file, to be mailed for example; it opens once the run has succeeded.
 
-        Raises ``LinkError`` where ``CRONTICK_PUBLIC_URL`` or ``CRONTICK_SIGNING_SECRET`` is not set, and for more than
-        seven days.
+        With ``progress`` it is one to how far the run is, and opens no file. Raises ``LinkError`` where
+        ``CRONTICK_PUBLIC_URL`` or ``CRONTICK_SIGNING_SECRET`` is not set, and for more than seven days.
         """
-        return self._supplies.report_link(run, lasts)
+        return self._supplies.report_link(run, lasts, progress=progress)
 
     def reserve(self, key: str) -> Coroutine[Any, Any, tuple[str, int | None, float]]:
         """Ask for a marker on the tick's connection; one trip for all calls that wait."""

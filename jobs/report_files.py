@@ -19,6 +19,8 @@ __all__ = ["Run", "opened", "pieces", "read_run"]
 Connection = psycopg.AsyncConnection[Any]
 
 _PATIENCE_SECONDS: Final = 20.0
+_AT_ONCE_BYTES: Final = 4 * 2**20
+"""Read with one connection and then kept in memory, together with the part that goes beyond it."""
 
 
 class Run(msgspec.Struct, frozen=True, kw_only=True):
@@ -64,14 +66,28 @@ async def read_run(conn: Connection, run: int) -> Run | None:
         return await cursor.fetchone()
 
 
-async def pieces(conn: Connection, run: int, first: int, last: int) -> AsyncIterator[bytes]:
-    """The file's bytes from ``first`` to ``last``, a part at a time. Raises ``LookupError`` when they are not there."""
+async def pieces(url: str | None, run: int, first: int, last: int) -> AsyncIterator[bytes]:
+    """The file's bytes from ``first`` to ``last``, some at a time; whoever takes them slowly holds no connection.
+
+    Raises ``LookupError`` when they are not there, and ``Unavailable``.
+    """
     at = first
     while at <= last:
-        values = {"run": run, "at": at, "last": last}
-        cursor = await conn.execute(query("read_report_part").text.encode(), values, binary=True)
-        row = await cursor.fetchone()
-        if row is None or not row[0]:
-            raise LookupError(f"report run {run} has no byte {at}: its file was removed meanwhile")
-        yield row[0]
-        at += len(row[0])
+        for piece in await _read(url, run, at, last):
+            yield piece
+            at += len(piece)
+
+
+async def _read(url: str | None, run: int, at: int, last: int) -> list[bytes]:
+    read: list[bytes] = []
+    until = min(last, at + _AT_ONCE_BYTES - 1)
+    async with opened(url) as conn:
+        while at <= until:
+            values = {"run": run, "at": at, "last": last}
+            cursor = await conn.execute(query("read_report_part").text.encode(), values, binary=True)
+            row = await cursor.fetchone()
+            if row is None or not row[0]:
+                raise LookupError(f"report run {run} has no byte {at}: its file was removed meanwhile")
+            read.append(row[0])
+            at += len(row[0])
+    return read

@@ -118,11 +118,11 @@ class TickSupplies:
             self._endpoints = Endpoints(self.link, self._deployment, self.secret)
         return await self._endpoints.find(name)
 
-    def report_link(self, run: int, lasts: timedelta) -> str:
+    def report_link(self, run: int, lasts: timedelta, *, progress: bool) -> str:
         """As ``Context.report_link``."""
-        from crontick.jobs.links import make_link
+        from crontick.jobs.links import FILE_PATH, PROGRESS_PATH, make_link
 
-        return make_link(self._deployment.settings, run, lasts=lasts)
+        return make_link(self._deployment.settings, run, lasts=lasts, to=PROGRESS_PATH if progress else FILE_PATH)
 
     def lend(self, ctx: Context) -> Lent:
         """A connection for one attempt."""

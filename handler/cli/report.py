@@ -12,7 +12,7 @@ import typer
 from crontick.handler.cli.database import ask, connected, naming, settings
 from crontick.handler.cli.options import Count, Json, length
 from crontick.handler.cli.screen import complain, say, say_json, table
-from crontick.jobs.links import LONGEST, LinkError, make_link
+from crontick.jobs.links import FILE_PATH, LONGEST, PROGRESS_PATH, LinkError, make_link
 from crontick.jobs.report_files import Run, opened, pieces, read_run
 
 app: Final = typer.Typer(help="Reports that were generated.", no_args_is_help=True)
@@ -38,11 +38,12 @@ def link(
     lasts: Annotated[
         timedelta | None, typer.Option(parser=length, metavar="LENGTH", help="How long it opens: 7d, the most.")
     ] = None,
+    progress: Annotated[bool, typer.Option("--progress", help="To how far the run is, not to its file.")] = False,
     json: Json = False,
 ) -> None:
     """Print a signed link to the run's file, which opens it without a token until it expires."""
     try:
-        made = make_link(settings(), run, lasts=lasts or LONGEST)
+        made = make_link(settings(), run, lasts=lasts or LONGEST, to=PROGRESS_PATH if progress else FILE_PATH)
     except LinkError as error:
         complain(str(error))
         raise typer.Exit(2) from None
@@ -73,19 +74,19 @@ def download(
 async def _download(url: str, run: int, output: Path | None) -> tuple[str, int]:
     async with opened(url) as conn:
         found = await read_run(conn, run)
-        if found is None or found.status != "succeeded":
-            complain(_no_file(found))
-            raise typer.Exit(1)
-        content = pieces(conn, run, 0, found.byte_count - 1)
-        if output == Path("-"):
-            return "-", await _write(sys.stdout.buffer, content)
-        path = output or Path(found.file_name)
-        try:
-            with path.open("xb") as file:
-                return str(path), await _write(file, content)
-        except FileExistsError:
-            complain(f"{path} is there already: name another with --output")
-            raise typer.Exit(1) from None
+    if found is None or found.status != "succeeded":
+        complain(_no_file(found))
+        raise typer.Exit(1)
+    content = pieces(url, run, 0, found.byte_count - 1)
+    if output == Path("-"):
+        return "-", await _write(sys.stdout.buffer, content)
+    path = output or Path(found.file_name)
+    try:
+        with path.open("xb") as file:
+            return str(path), await _write(file, content)
+    except FileExistsError:
+        complain(f"{path} is there already: name another with --output")
+        raise typer.Exit(1) from None
 
 
 async def _write(file: IO[bytes], content: AsyncIterator[bytes]) -> int:

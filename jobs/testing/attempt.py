@@ -134,10 +134,10 @@ class _LentAlone:
             )
         return found
 
-    def report_link(self, run: int, lasts: timedelta) -> str:
-        from crontick.jobs.links import make_link
+    def report_link(self, run: int, lasts: timedelta, *, progress: bool) -> str:
+        from crontick.jobs.links import FILE_PATH, PROGRESS_PATH, make_link
 
-        return make_link(self._environment, run, lasts=lasts)
+        return make_link(self._environment, run, lasts=lasts, to=PROGRESS_PATH if progress else FILE_PATH)
 
     def lend(self, ctx: Context) -> NoReturn:
         raise RuntimeError(f"run has no database, and {ctx.kind.name} asks for ctx.db(): use drain(conn)")

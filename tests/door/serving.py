@@ -103,8 +103,7 @@ def exchange(address: tuple[str, int], *pieces: bytes) -> Answer:
         return read_answer(connection)
 
 
-def read_answer(connection: socket.socket) -> Answer:
-    received = b""
+def read_answer(connection: socket.socket, received: bytes = b"") -> Answer:
     while b"\r\n\r\n" not in received:
         received += _more(connection)
     head_, _, body = received.partition(b"\r\n\r\n")

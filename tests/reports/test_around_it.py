@@ -72,8 +72,8 @@ async def test_secret_parameters_rest_sealed_in_every_part(reports: Reports, mon
 
 async def test_a_function_can_make_a_link(reports: Reports, monkeypatch: pytest.MonkeyPatch) -> None:
     @kind("tell")
-    async def tell(payload: int, ctx: Context) -> str:
-        return ctx.report_link(payload)
+    async def tell(payload: int, ctx: Context) -> list[str]:
+        return [ctx.report_link(payload), ctx.report_link(payload, progress=True)]
 
     secret = new_secret()
     job = await tell.enqueue(reports.conn, 7)
@@ -81,9 +81,11 @@ async def test_a_function_can_make_a_link(reports: Reports, monkeypatch: pytest.
         database_url=reports.url, environment="test", public_url="https://app.example", signing_secrets=(secret,)
     )
     await run_tick(load_deployment(settings, kinds=[tell]), TickRequest())
-    [(link,)] = await reports.rows("select result from crontick.jobs where id = %s", job)
-    assert link.startswith("https://app.example/api/reports/7/download?")
-    check_link((secret,), 7, link.partition("?")[2])
+    [(links,)] = await reports.rows("select result from crontick.jobs where id = %s", job)
+    for link, path in zip(links, ("/api/reports/7/download", "/api/reports/7"), strict=True):
+        told, _, query = link.partition("?")
+        assert told == f"https://app.example{path}"
+        check_link((secret,), path, query)
     monkeypatch.setenv("CRONTICK_PUBLIC_URL", "https://app.example")
     monkeypatch.setenv("CRONTICK_SIGNING_SECRET", secret)
     assert isinstance(await run_async(tell, 7), Succeeded)

@@ -52,6 +52,7 @@ def test_a_link_says_what_it_lacks(cli: Command, monkeypatch: pytest.MonkeyPatch
     monkeypatch.setenv("CRONTICK_SIGNING_SECRET", new_secret())
     assert cli("report", "link", "7", "--lasts", "8d").status == 2
     assert cli("report", "link", "7", "--lasts", "1d").out.startswith("https://app.example/api/reports/7/download?")
+    assert cli("report", "link", "7", "--progress").out.startswith("https://app.example/api/reports/7?expires=")
 
 
 @pytest.mark.usefixtures("sales")

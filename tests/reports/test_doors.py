@@ -1,5 +1,6 @@
-"""A run's progress and its file over HTTP: for the admin's token, and the file for a signed link."""
+"""A run's progress and its file over HTTP: for the admin's token, and each for a signed link of its own."""
 
+import socket
 import time
 from collections.abc import Iterator
 from dataclasses import replace
@@ -9,13 +10,15 @@ import pytest
 
 from crontick.handler.app import create_app
 from crontick.jobs.kinds.signature import new_secret
-from crontick.jobs.links import LinkError, check_link, expand, make_link
+from crontick.jobs.links import FILE_PATH, PROGRESS_PATH, LinkError, check_link, expand, make_link
 from crontick.jobs.settings import Settings
-from tests.door.serving import ADMIN, TOKEN, Answer, Ticks, exchange, head, served
+from tests.door.serving import ADMIN, TOKEN, Answer, Ticks, exchange, head, read_answer, served
 from tests.reports.conftest import Reports
+from tests.worlds.waiting import async_until
 
 SECRET, OLD_SECRET = new_secret(), new_secret()
 PUBLIC = "https://app.example/crontick"
+FILE = FILE_PATH.format(run=7)
 SETTINGS = Settings(
     cron_secrets=(TOKEN,), admin_secrets=(ADMIN,), signing_secrets=(SECRET, OLD_SECRET), public_url=PUBLIC
 )
@@ -51,9 +54,11 @@ def get(address: tuple[str, int], path: str, *headers: str, token: str | None = 
     return exchange(address, head(method, path, *headers, token=token))
 
 
-def signed(run: int, *, settings: Settings = SETTINGS, lasts: timedelta = timedelta(days=1)) -> str:
+def signed(
+    run: int, *, settings: Settings = SETTINGS, lasts: timedelta = timedelta(days=1), to: str = FILE_PATH
+) -> str:
     """A link without what the server is called by others."""
-    return make_link(settings, run, lasts=lasts).removeprefix(PUBLIC)
+    return make_link(settings, run, lasts=lasts, to=to).removeprefix(PUBLIC)
 
 
 async def test_progress_is_shown_while_it_runs_and_when_it_has_ended(
@@ -78,6 +83,41 @@ async def test_a_run_that_never_began_tells_why(address: tuple[str, int], report
     assert told["status"] == "failed"
     assert "there is no parameter 'x'" in str(told["last_error"])
     assert "has failed" in str(get(address, f"/api/reports/{run}/download").json["detail"])
+
+
+async def test_a_link_shows_progress_and_no_error_and_opens_no_file(
+    address: tuple[str, int], made: tuple[int, bytes], reports: Reports
+) -> None:
+    run, _ = made
+    progress = signed(run, to=PROGRESS_PATH)
+    told = get(address, progress, token=None).json
+    assert (told["status"], told["row_count"], "last_error" in told) == ("succeeded", 35, False)
+    assert "last_error" in get(address, f"/api/reports/{run}").json
+    query, other = progress.partition("?")[2], await reports.start()
+    assert get(address, f"/api/reports/{run}/download?{query}", token=None).status == 403
+    assert get(address, f"/api/reports/{other}?{query}", token=None).status == 403
+    assert get(address, f"/api/reports/{run}?{signed(run).partition('?')[2]}", token=None).status == 403
+
+
+async def test_a_slow_reader_holds_no_connection_to_the_database(address: tuple[str, int], reports: Reports) -> None:
+    wide = "select id, repeat('x', 100000) as wide from sales"
+    reports.say(f'[[report]]\nname = "sales"\nquery = "{wide}"\nkey = "id"\nchunk_rows = 10\n')
+    await reports.sell(*range(1, 251))
+    run = await reports.start()
+    while (await reports.run(run))["status"] != "succeeded":
+        await reports.tick()
+    ours = "select 1 from pg_stat_activity where application_name = 'crontick' and datname = current_database()"
+    with socket.create_connection(address, timeout=30) as reader:
+        reader.sendall(head("GET", f"/api/reports/{run}/download", token=ADMIN))
+        begun = reader.recv(1)  # the server goes on until its buffers are full, some megabytes before the end
+        await async_until(lambda: _none(reports, ours), seconds=30)
+        answer = read_answer(reader, begun)
+    assert len(answer.body) == int(answer.headers["content-length"]) > 25_000_000
+    assert answer.body == await reports.content(run)
+
+
+async def _none(reports: Reports, text: str) -> bool:
+    return not await reports.rows(text)
 
 
 async def test_the_file_goes_out_as_an_attachment(address: tuple[str, int], made: tuple[int, bytes]) -> None:
@@ -185,16 +225,16 @@ async def test_a_link_opens_nothing_else(address: tuple[str, int], made: tuple[i
     for what, path in tampered.items():
         assert get(address, path, token=None).status == 403, what
     assert get(address, link, token=None, method="DELETE").status == 405
-    assert get(address, link.replace("/download", ""), token=None).status == 401
+    assert get(address, link.replace("/download", ""), token=None).status == 403
 
 
 def test_an_expired_link_says_so(monkeypatch: pytest.MonkeyPatch) -> None:
     query = signed(7).partition("?")[2]
-    check_link((SECRET,), 7, query)
+    check_link((SECRET,), FILE, query)
     later = time.time() + 86_401
     monkeypatch.setattr(time, "time", lambda: later)
     with pytest.raises(LinkError, match="has expired"):
-        check_link((SECRET,), 7, query)
+        check_link((SECRET,), FILE, query)
 
 
 @pytest.mark.parametrize("lasts", [timedelta(0), timedelta(days=7, seconds=1)])
