@@ -43,7 +43,9 @@ begin
         grant usage on schema crontick to crontick_admin;
         grant execute on all functions in schema crontick to crontick_admin;
         grant select on all tables in schema crontick to crontick_admin;
-        revoke select on crontick.webhook_endpoints from crontick_admin;  -- crontick.endpoints has all but the secrets
+        revoke select on crontick.webhook_endpoints from crontick_admin;
+        -- All but the secrets. crontick_read has crontick.endpoints alone, which shows of a URL no more than its host.
+        grant select (name, url, old_secret_until, created_at, updated_at) on crontick.webhook_endpoints to crontick_admin;
     end if;
 end
 $$;

@@ -10,8 +10,8 @@ from typing import Annotated, Final
 
 import typer
 
-from crontick.handler.cli.database import ask, connected
-from crontick.handler.cli.options import Count, Json, moment
+from crontick.handler.cli.database import ask, ask_one, connected
+from crontick.handler.cli.options import By, Count, Json, Reason, moment
 from crontick.handler.cli.screen import say, say_json, table
 from crontick.jobs.config import load_config
 from crontick.jobs.kinds.signature import SecretError, fault, new_secret, signature, signing_key
@@ -19,7 +19,7 @@ from crontick.jobs.secrets import read_secret, tokens
 from crontick.jobs.settings import Settings
 
 app: Final = typer.Typer(help="Endpoints, secrets, signatures and targets of webhooks.", no_args_is_help=True)
-COLUMNS: Final = ("name", "url", "sealed", "paused_at", "paused_because", "held", "updated_at")
+COLUMNS: Final = ("name", "host", "sealed", "paused_at", "paused_because", "held", "updated_at")
 _ID: Final = re.compile(r"[!-\-/-~]{1,256}")
 """Printable, and without a dot: in ``id.timestamp.body`` it could be read in two ways."""
 
@@ -27,6 +27,7 @@ SecretNames = Annotated[
     list[str],
     typer.Option("--secret-env", metavar="NAME", help="The variable with the secret; several while rotating."),
 ]
+EndpointName = Annotated[str, typer.Argument(metavar="NAME", help="What jobs call it.")]
 WebhookId = Annotated[str, typer.Option("--id", help="The header webhook-id.")]
 Timestamp = Annotated[str, typer.Option("--timestamp", help="The header webhook-timestamp: seconds since 1970.")]
 At = Annotated[
@@ -38,11 +39,54 @@ Resolved = Annotated[
 
 
 @app.command("list")
-def list_(limit: Count = 50, json: Json = False) -> None:
+def list_(
+    limit: Count = 50,
+    *,
+    urls: Annotated[bool, typer.Option("--urls", help="Whole URLs, each of which may be a secret.")] = False,
+    json: Json = False,
+) -> None:
     """List the endpoints that the database has, which of them are paused or disabled, and how many jobs they hold."""
     with connected() as conn:
-        rows = ask(conn, "list_endpoints", {"at_most": limit})
-    table(rows, COLUMNS, as_json=json, nothing="no endpoint was set: crontick.set_endpoint(name, url)")
+        rows = ask(conn, "list_endpoint_urls" if urls else "list_endpoints", {"at_most": limit})
+    columns = ("name", "url", "updated_at") if urls else COLUMNS
+    table(rows, columns, as_json=json, nothing="no endpoint was set: `crontick webhook set NAME URL`")
+
+
+@app.command("set")
+def set_(
+    name: EndpointName,
+    by: By,
+    url: Annotated[
+        str | None, typer.Argument(metavar="[URL]", help="Where it receives; - reads it from stdin, if it is a secret.")
+    ] = None,
+    *,
+    secret_env: Annotated[
+        str | None, typer.Option("--secret-env", metavar="NAME", help="The variable that has its signing secret.")
+    ] = None,
+    reason: Reason = None,
+    json: Json = False,
+) -> None:
+    """Write an endpoint; what is left out stays as it is. A secret that is made for it is printed, this once."""
+    secret = None if secret_env is None else _one_secret(secret_env)
+    where = sys.stdin.readline().strip() if url == "-" else url
+    _set({"name": name, "url": where, "secret": secret, "by": by, "reason": reason}, json=json)
+
+
+@app.command()
+def rotate(name: EndpointName, by: By, reason: Reason = None, json: Json = False) -> None:
+    """Make another secret for an endpoint, and print it; the one before signs beside it for a day."""
+    _set({"name": name, "url": None, "secret": "new", "by": by, "reason": reason}, json=json)
+
+
+@app.command()
+def drop(name: EndpointName, by: By, reason: Reason = None, json: Json = False) -> None:
+    """Forget an endpoint: jobs that name it fail, and run again if it comes back in time."""
+    with connected() as conn:
+        ask_one(conn, "drop_endpoint", {"name": name, "by": by, "reason": reason})
+    if json:
+        say_json({"name": name, "dropped": True})
+    else:
+        say(f"endpoint {name}: dropped")
 
 
 @app.command()
@@ -116,6 +160,24 @@ def _secrets(names: list[str]) -> list[str]:
             raise typer.BadParameter(f"{name} is not set: make a secret with `crontick webhook secret`")
         found += values
     return found
+
+
+def _set(values: dict[str, str | None], *, json: bool) -> None:
+    with connected() as conn:
+        made = ask_one(conn, "set_endpoint", values)
+    if json:
+        say_json({"name": values["name"], "secret": made})
+    else:
+        say(made or f"endpoint {values['name']}: set")
+
+
+def _one_secret(name: str) -> str:
+    secret, *others = _secrets([name])
+    if others:
+        raise typer.BadParameter(
+            f"{name} holds several secrets, and an endpoint is given one: the one before stays a day"
+        )
+    return secret
 
 
 def _unix(at: str | None) -> float:

@@ -24,14 +24,12 @@ begin
     set
         queue = excluded.queue, priority = excluded.priority, max_attempts = excluded.max_attempts, secret = excluded.secret,
         seen_at = excluded.seen_at;
-    -- What was enqueued before its kind had these secret fields: one walk over the unfinished jobs, when that changes.
-    if cardinality(v_secret) > 0 then
-        insert into crontick.unsealed (kind, job)
-        select j.kind, j.id
-        from crontick.unfinished_jobs as j
-        join crontick.kinds as k on k.name = j.kind
-        where j.kind = any(v_secret) and crontick.has_clear_secret(k.secret, j.payload);
-    end if;
+    -- What was enqueued before its kind had these secret fields is found by a walk over the unfinished jobs (list_unsealed).
+    insert into crontick.unsealed_walks as walk (kind, after_job)
+    select named.kind, 0
+    from unnest(v_secret) as named (kind)
+    order by named.kind
+    on conflict (kind) do update set after_job = 0;
     update crontick.installation as i set strict_kinds = p_strict where i.strict_kinds <> p_strict;
 end
 $$;

@@ -1,6 +1,6 @@
 -- Receivers of webhooks by name, without their secrets, and how many of their jobs are held.
 select
-    e.name, e.url, e.sealed, e.paused_at, e.paused_because, e.updated_at,
+    e.name, e.host, e.sealed, e.paused_at, e.paused_because, e.updated_at,
     (
         select count(*) from crontick.unfinished_jobs as j
         where j.held_by = 'endpoint:' || e.name and j.held_by <> 'group'

@@ -132,6 +132,23 @@ async def test_its_secret_is_in_no_view_and_no_audit(deployed: Deployed) -> None
     assert await one(deployed, "select by from crontick.audit where action = 'set_endpoint'") == "postgres"
 
 
+@pytest.mark.parametrize(
+    ("url", "host"),
+    [
+        ("https://crm.example/hooks/s3cret", "crm.example"),
+        ("https://crm.example:8443?key=s3cret", "crm.example:8443"),
+        ("https://me:s3cret@crm.example#s3cret", "crm.example"),
+        ("https://me:s3@cret@crm.example", "crm.example"),
+        ("http://[::1]:80/s3cret", "[::1]:80"),
+        ("https://@", None),
+    ],
+)
+async def test_the_view_shows_the_host_of_a_url_alone(deployed: Deployed, url: str, host: str | None) -> None:
+    await set_endpoint(deployed, "crm", url)
+    assert await one(deployed, "select host from crontick.endpoints") == host
+    assert "s3" not in await one(deployed, "select e::text from crontick.endpoints as e")
+
+
 async def test_an_endpoint_that_is_dropped_is_one_that_may_come_back(deployed: Deployed, crm: HttpReceiver) -> None:
     await set_endpoint(deployed, "crm", crm.url)
     await deployed.conn.execute("select crontick.drop_endpoint('crm', 'ann')")
@@ -385,7 +402,7 @@ async def test_the_readmes_example_runs(deployed: Deployed) -> None:
     await deployed.conn.execute(example.encode())
     waiting = "select payload -> 'body' ->> 'type' from crontick.jobs where kind = 'deliver_webhook'"
     assert await one(deployed, waiting) == "user.created"
-    assert await one(deployed, "select url from crontick.endpoints where name = 'crm'") == "https://crm.example/hooks"
+    assert await one(deployed, "select host from crontick.endpoints where name = 'crm'") == "crm.example"
 
 
 async def test_the_examples_of_the_longer_page_run(deployed: Deployed) -> None:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+import psycopg
 import pytest
 
 from crontick.jobs import Context, Permanent, kind
@@ -73,6 +74,32 @@ async def test_the_first_tick_seals_what_is_not_due(vault: Vault) -> None:
 
 async def test_so_does_a_deployment_s_very_first_tick(vault: Vault) -> None:
     await enqueued_in_clear(vault, "login", ", run_at => crontick.now() + interval '1 week'")
+    await vault.tick(login)
+    assert SECRET not in await vault.lying()
+
+
+MARKED = '[{"name": "login", "queue": "default", "priority": 0, "max_attempts": 5, "secret": ["token"]}]'
+
+
+async def test_the_walk_over_what_was_there_before_looks_at_some_rows_a_trip(vault: Vault) -> None:
+    for nth in range(25):
+        await enqueued_in_clear(vault, "login" if nth % 2 else "other")
+    await vault.one("select crontick.sync_deployment('d', '1', %s, false)", MARKED)
+    found = [await vault.one("select count(*) from crontick.unsealed")]
+    while await vault.one("select exists (select from crontick.unsealed_walks)"):
+        await vault.one("select count(*) from crontick.list_unsealed('{login}', 200, 10)")
+        found.append(await vault.one("select count(*) from crontick.unsealed"))
+    assert found == [0, 5, 10, 12]
+
+
+async def test_a_walk_that_another_tick_is_at_is_left_to_it(vault: Vault) -> None:
+    await enqueued_in_clear(vault, "login", ", run_at => crontick.now() + interval '1 week'")
+    await vault.one("select crontick.sync_deployment('d', '1', %s, false)", MARKED)
+    async with await psycopg.AsyncConnection.connect(vault.url) as other:
+        await other.execute("select from crontick.unsealed_walks for update")
+        await vault.tick(login)
+        assert SECRET in await vault.lying()
+        await other.rollback()
     await vault.tick(login)
     assert SECRET not in await vault.lying()
 

@@ -158,6 +158,7 @@ def test_the_read_role_reads_every_view_and_writes_nothing(database: str, sql: S
             "select crontick.enqueue('mail')",
             "delete from crontick.ticks",
             "select secret from crontick.webhook_endpoints",
+            "select url from crontick.webhook_endpoints",
             "select crontick.cancel(1, 'me')",
         ):
             with pytest.raises(psycopg.errors.InsufficientPrivilege):
@@ -172,8 +173,10 @@ def test_the_admin_role_operates_and_the_audit_has_its_name(database: str, sql: 
         conn.execute("select crontick.run_now(%s, 'ann')", [queued])
         conn.execute("select crontick.cancel(%s, 'ann')", [queued])
         conn.execute("select crontick.pause('queue', 'q', 'ann')")
-        assert conn.execute("select crontick.set_endpoint('crm', 'https://crm.example')").fetchone()
+        assert conn.execute("select crontick.set_endpoint('crm', 'https://crm.example/hooks/T0P/s3cret')").fetchone()
         assert conn.execute("select name from crontick.endpoints").fetchall() == [("crm",)]
+        urls = conn.execute("select url from crontick.webhook_endpoints").fetchall()
+        assert urls == [("https://crm.example/hooks/T0P/s3cret",)]
         for refused in ("delete from crontick.finished_jobs", "select secret from crontick.webhook_endpoints"):
             with pytest.raises(psycopg.errors.InsufficientPrivilege):
                 conn.execute(refused.encode())
