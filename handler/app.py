@@ -14,7 +14,6 @@ from crontick.handler.body import HungUp
 from crontick.handler.logs import log
 from crontick.handler.paths import TICK_PATHS
 from crontick.handler.problem import FAULT, NOT_FOUND, UNAVAILABLE, Problem
-from crontick.handler.report_door import FileDoor, ReportDoor
 from crontick.handler.shutdown import asked_by_sigterm
 from crontick.handler.tick_door import RunTick, TickDoor
 from crontick.jobs.settings import Settings
@@ -43,6 +42,9 @@ def create_app(
         routes.append(Route(f"{prefix}/readyz", _Raw(health.ready(check_ready, readers))))
 
     if settings.admin_secrets or settings.signing_secrets:
+        # Imported here: where no secret opens these routes, a cold tick does not pay for them.
+        from crontick.handler.report_door import FileDoor, ReportDoor
+
         routes.append(Route(f"{prefix}/api/reports/{{run:int}}", ReportDoor(settings)))
         file_door = FileDoor(settings, answer_bytes=answer_bytes)
         routes.append(Route(f"{prefix}/api/reports/{{run:int}}/download", file_door))

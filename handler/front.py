@@ -9,7 +9,6 @@ from crontick.handler.app import create_app
 from crontick.jobs.caller import Caller
 from crontick.jobs.deployment import Deployment
 from crontick.jobs.process import run_tick
-from crontick.jobs.ready import check_ready
 from crontick.jobs.request import TickRequest
 from crontick.jobs.settings import Settings
 from crontick.jobs.stop import Stop
@@ -27,6 +26,8 @@ def front_door(
         return await run_tick(deployment(), request, caller=caller, stop=stop)
 
     async def ready() -> None:
+        from crontick.jobs.ready import check_ready
+
         await check_ready(deployment())
 
     return create_app(settings, run_tick=tick, check_ready=ready, retire=retire)

@@ -2,9 +2,9 @@
 
 import os
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Final, TypeVar
 
+from msgspec.structs import replace
 from starlette.types import ASGIApp, Receive, Scope, Send
 
 from crontick.handler import logs

@@ -2,10 +2,15 @@
 
 import re
 from datetime import timedelta
-from typing import Final
+from typing import Annotated, Final
+
+import msgspec
 
 UNITS: Final = {"s": "seconds", "m": "minutes", "h": "hours", "d": "days"}
 LONGEST: Final = timedelta(days=3660)
+SECONDS: Final = {"a bare number is": "seconds"}
+Seconds = Annotated[timedelta, msgspec.Meta(extra=SECONDS)]
+"""A length of time that may also be a bare number, which counts seconds."""
 
 
 def duration(text: str) -> timedelta:

@@ -2,19 +2,15 @@
 
 import re
 from collections.abc import Iterable
-from datetime import timedelta
-from typing import Annotated, Any, Final, NamedTuple, TypeVar
+from typing import Any, Final, NamedTuple, TypeVar
 
 import msgspec
 from msgspec import inspect
 
-from crontick.jobs.durations import duration, seconds
+from crontick.jobs.durations import SECONDS, duration, seconds
 from crontick.jobs.toml_lines import Path
 
 S = TypeVar("S", bound=msgspec.Struct)
-SECONDS: Final = {"a bare number is": "seconds"}
-Seconds = Annotated[timedelta, msgspec.Meta(extra=SECONDS)]
-"""A length of time that may also be a bare number, which counts seconds."""
 
 
 class Fault(NamedTuple):

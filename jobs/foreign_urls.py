@@ -16,9 +16,7 @@ _OTHERS: Final = (
     (r"(?i)postgres\w*:/{0,1}(?!/)", f"has no // after its scheme: {WRITE}"),
     (r"\w[\w+.-]*://", f"must begin with postgresql:// (crontick needs PostgreSQL): {WRITE}"),
 )
-_PLACEHOLDER: Final = re.compile(
-    r"(?i)\[(your-?)?password\]|<(your[-_ ]?)?password>|\$\{\w+\}|\$\(\w+\)|\{\{.*\}\}|[/:]\$[A-Z_]+@"
-)
+_PLACEHOLDER: Final = r"(?i)\[(your-?)?password\]|<(your[-_ ]?)?password>|\$\{\w+\}|\$\(\w+\)|\{\{.*\}\}|[/:]\$[A-Z_]+@"
 
 
 def described(url: str) -> str:
@@ -31,4 +29,5 @@ def described(url: str) -> str:
 
 def unfilled(url: str) -> bool:
     """Whether something that should have been filled in stands in it: ``[YOUR-PASSWORD]``, ``${…}``."""
-    return _PLACEHOLDER.search(url) is not None
+    # Each begins with one of these, and compiling what a URL almost never has costs a cold tick half a millisecond.
+    return any(character in url for character in "[<{$") and re.search(_PLACEHOLDER, url) is not None

@@ -11,11 +11,11 @@ __all__ = ["PAYLOAD_BYTES", "PayloadError", "PayloadType", "encode_json", "paylo
 
 PAYLOAD_BYTES: Final = 65536
 _DEEPEST: Final = 500
-_STRING: Final = re.compile(r'"(?:[^"\\]|\\.)*"')
-_BRACKET: Final = re.compile(r"[\[\]{}]")
-_WRITTEN_OUT: Final = re.compile(r"-0\.0\b|-?[0-9.]+e[+-]?[0-9]+")
+_STRING: Final = r'"(?:[^"\\]|\\.)*"'
+_BRACKET: Final = r"[\[\]{}]"
+_WRITTEN_OUT: Final = r"-0\.0\b|-?[0-9.]+e[+-]?[0-9]+"
 """What jsonb writes otherwise than Python: it has neither exponents nor a negative zero."""
-_NUL: Final = re.compile(r"(?<!\\)(?:\\\\)*\\u0000")
+_NUL: Final = r"(?<!\\)(?:\\\\)*\\u0000"
 
 
 class PayloadError(ValueError):
@@ -67,7 +67,7 @@ def encode_json(value: object) -> str:
         raise PayloadError(f"it is nested more than {_DEEPEST} levels deep: few readers of JSON take that")
     if "\\ud" in text:
         _refuse_lone_surrogates(text)
-    if "\\u0000" in text and _NUL.search(text):
+    if "\\u0000" in text and re.search(_NUL, text):
         raise PayloadError("it holds a NUL character, which PostgreSQL cannot store: take it out")
     return text
 
@@ -77,11 +77,11 @@ def stored_bytes(text: str) -> int:
 
     Of a short text only an upper bound that is within every limit, which costs nothing.
     """
-    if len(text) <= PAYLOAD_BYTES // 2 and not _WRITTEN_OUT.search(text):
+    if len(text) <= PAYLOAD_BYTES // 2 and not re.search(_WRITTEN_OUT, text):
         return len(text) * 2
     spaced = json.dumps(json.loads(text), ensure_ascii=False)
     return len(spaced.encode()) + sum(
-        len(_written_out(number)) - len(number) for number in _WRITTEN_OUT.findall(_STRING.sub("", text))
+        len(_written_out(number)) - len(number) for number in re.findall(_WRITTEN_OUT, re.sub(_STRING, "", text))
     )
 
 
@@ -108,7 +108,7 @@ def _dumped(value: Any) -> Any:
 def _depth(text: str) -> int:
     """How deep arrays and objects stand in each other; Python's own bound differs from version to version."""
     depth = deepest = 0
-    for bracket in _BRACKET.findall(_STRING.sub("", text)):
+    for bracket in re.findall(_BRACKET, re.sub(_STRING, "", text)):
         depth += 1 if bracket in "[{" else -1
         deepest = max(deepest, depth)
     return deepest

@@ -1,7 +1,6 @@
 """A tick from outside: connect, tick, and say in one's own words when that cannot be done."""
 
 import os
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any, Final
 
@@ -111,7 +110,7 @@ async def process_jobs(
     asked = TickRequest(limit=limit, budget_seconds=seconds, **request)
     if seconds is not None and seconds > deployment.settings.max_budget_seconds:
         # Who calls this function owns the process: no host's limit was promised to anybody else.
-        settings = replace(deployment.settings, max_budget_seconds=seconds)
+        settings = msgspec.structs.replace(deployment.settings, max_budget_seconds=seconds)
         deployment = msgspec.structs.replace(deployment, settings=settings)
     return await run_tick(deployment, asked)
 

@@ -3,12 +3,12 @@
 import re
 from collections.abc import AsyncIterator, Callable
 from datetime import UTC, datetime, timedelta
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
-from crontick.jobs.placeholders import outside_literals
-from crontick.jobs.sections import ReminderSettings
+if TYPE_CHECKING:
+    from crontick.jobs.sections import ReminderSettings
 
 __all__ = ["ITEMS_PER_TICK", "SECONDS_PER_QUERY", "Item", "Reminder", "reminder"]
 
@@ -18,7 +18,7 @@ _LOOK_AHEAD: Final = timedelta(days=1)
 """Beyond the lead, so that the next item's time is known."""
 _FROM: Final = "crontick.now()"
 _TO: Final = "(crontick.now() + make_interval(secs => $1::float8))"
-_PARAMETER: Final = re.compile(r"(?<![:\w]):(from|to)\b")
+_PARAMETER: Final = r"(?<![:\w]):(from|to)\b"
 
 Items = Callable[[datetime, datetime], AsyncIterator["Item"]]
 
@@ -45,7 +45,7 @@ class Reminder(msgspec.Struct, frozen=True, kw_only=True, eq=False):
     priority: int = 10
 
     @classmethod
-    def from_settings(cls, said: ReminderSettings) -> "Reminder":
+    def from_settings(cls, said: "ReminderSettings") -> "Reminder":
         """The reminder that a ``[[reminder]]`` describes."""
         return cls(
             name=said.name,
@@ -74,13 +74,16 @@ class Reminder(msgspec.Struct, frozen=True, kw_only=True, eq=False):
 
         Literals, quoted names, comments and casts are left as they are.
         """
+        # Imported here: a tick whose deployment reminds of nothing does not pay for it.
+        from crontick.jobs.placeholders import outside_literals
+
         if self.query is None:
             raise ValueError(f"reminder {self.name} has no query, it is a generator")
         return outside_literals(self.query, _numbered).rstrip().rstrip(";")
 
 
 def _numbered(text: str) -> str:
-    return _PARAMETER.sub(lambda match: _FROM if match[1] == "from" else _TO, text)
+    return re.sub(_PARAMETER, lambda match: _FROM if match[1] == "from" else _TO, text)
 
 
 def reminder(

@@ -6,10 +6,9 @@ from typing import Annotated
 import msgspec
 from msgspec import Meta
 
-from crontick.jobs.fit import Seconds
+from crontick.jobs.durations import Seconds
 from crontick.jobs.kinds.settings import EmailSettings, HttpSettings, ReportSettings, WebhookEndpoint
 from crontick.jobs.kinds.sql_job import SqlJob
-from crontick.jobs.operator_url import check_url
 from crontick.jobs.request import Name
 
 Attempts = Annotated[int, Meta(ge=1, le=100)]
@@ -56,6 +55,9 @@ class KindSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_o
 
     def __post_init__(self) -> None:
         if self.url is not None:
+            # Imported here: a tick whose deployment has no kinds at URLs does not pay for it.
+            from crontick.jobs.operator_url import check_url
+
             check_url(self.url)
         for name in ("timeout", "needs"):
             length = getattr(self, name)

@@ -1,9 +1,10 @@
 """What the environment says about this deployment."""
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Final, NamedTuple
+from typing import Any, Final, NamedTuple
+
+import msgspec
 
 from crontick.jobs.database_url import password
 from crontick.jobs.environ import Environ
@@ -52,6 +53,17 @@ VARIABLES: Final = (
     Variable("CRONTICK_PAUSED", "0", "1 stops every tick of this deployment from running jobs"),
 )
 SECRETS: Final = {"CRON_SECRET": 16, "CRONTICK_ADMIN_SECRET": 32, "CRONTICK_ENQUEUE_SECRET": 16}
+_NEVER_SHOWN: Final = frozenset(
+    {
+        "database_url",
+        "migrate_url",
+        "cron_secrets",
+        "admin_secrets",
+        "enqueue_secrets",
+        "signing_secrets",
+        "encryption_keys",
+    }
+)
 DEFAULT_CONFIG: Final = Path("crontick.toml")
 
 
@@ -63,17 +75,16 @@ class SettingsError(Exception):
         self.sentences = tuple(sentences)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Settings:
+class Settings(msgspec.Struct, frozen=True, kw_only=True):
     """Section 8 of the design. A secret or a URL is never part of the ``repr``."""
 
-    database_url: str | None = field(default=None, repr=False)
-    migrate_url: str | None = field(default=None, repr=False)
-    cron_secrets: tuple[str, ...] = field(default=(), repr=False)
-    admin_secrets: tuple[str, ...] = field(default=(), repr=False)
-    enqueue_secrets: tuple[str, ...] = field(default=(), repr=False)
-    signing_secrets: tuple[str, ...] = field(default=(), repr=False)
-    encryption_keys: tuple[str, ...] = field(default=(), repr=False)
+    database_url: str | None = None
+    migrate_url: str | None = None
+    cron_secrets: tuple[str, ...] = ()
+    admin_secrets: tuple[str, ...] = ()
+    enqueue_secrets: tuple[str, ...] = ()
+    signing_secrets: tuple[str, ...] = ()
+    encryption_keys: tuple[str, ...] = ()
     public_url: str | None = None
     modules: tuple[str, ...] = ()
     around: str | None = None
@@ -90,6 +101,13 @@ class Settings:
     environment: str = "production"
     prefix: str | None = None
     paused: bool = False
+
+    def __repr__(self) -> str:
+        return f"Settings({', '.join(f'{name}={value!r}' for name, value in self.__rich_repr__())})"
+
+    def __rich_repr__(self) -> list[tuple[str, Any]]:
+        """What may be shown, for rich, which else would show all."""
+        return [(name, getattr(self, name)) for name in self.__struct_fields__ if name not in _NEVER_SHOWN]
 
     @property
     def secrets(self) -> list[str]:

@@ -7,10 +7,8 @@ from typing import Final
 Path = tuple[str | int, ...]
 
 # A newline inside a string or between brackets does not end a statement.
-_TOKEN: Final = re.compile(
-    r'"""(?:\\.|[^\\])*?"""+|\'\'\'.*?\'\'\'+|"(?:\\.|[^"\\\n])*"|\'[^\'\n]*\'|\#[^\n]*|[\[{]|[\]}]|\n', re.DOTALL
-)
-_KEY: Final = re.compile(r'\s*(?:"((?:\\.|[^"\\])*)"|\'([^\']*)\'|([A-Za-z0-9_-]+))\s*(\.?)')
+_PIECE: Final = r'(?s)"""(?:\\.|[^\\])*?"""+|\'\'\'.*?\'\'\'+|"(?:\\.|[^"\\\n])*"|\'[^\'\n]*\'|\#[^\n]*|[\[{]|[\]}]|\n'
+_KEY: Final = r'\s*(?:"((?:\\.|[^"\\])*)"|\'([^\']*)\'|([A-Za-z0-9_-]+))\s*(\.?)'
 
 
 def lines(text: str) -> dict[Path, int]:
@@ -42,7 +40,7 @@ def line_of(path: Path, found: dict[Path, int]) -> int:
 
 def _statements(text: str) -> Iterator[tuple[int, str]]:
     start = depth = 0
-    for token in _TOKEN.finditer(text + "\n"):
+    for token in re.finditer(_PIECE, text + "\n"):
         if token[0] == "\n" and depth == 0:
             statement = text[start : token.start()].strip()
             if statement and not statement.startswith("#"):
@@ -53,7 +51,7 @@ def _statements(text: str) -> Iterator[tuple[int, str]]:
 
 def _keys(statement: str) -> list[str]:
     keys, at = [], 0
-    while key := _KEY.match(statement, at):
+    while key := re.compile(_KEY).match(statement, at):
         keys.append(key[1] or key[2] or key[3] or "")
         at = key.end()
         if not key[4]:

@@ -1,11 +1,11 @@
 """A tick here, in this process."""
 
 import asyncio
-import dataclasses
 import signal
 from datetime import timedelta
 from typing import Annotated, Any
 
+import msgspec
 import typer
 
 from crontick.handler.cli.database import naming, settings
@@ -71,7 +71,7 @@ def _deployment(request: TickRequest) -> Deployment:
     """With the budget that was asked for: whoever runs a command owns the process, and no host will kill it."""
     known = settings()
     budget = max(request.budget_seconds or 0, known.max_budget_seconds)
-    return load_deployment(dataclasses.replace(known, max_budget_seconds=budget, host_limit_seconds=None))
+    return load_deployment(msgspec.structs.replace(known, max_budget_seconds=budget, host_limit_seconds=None))
 
 
 async def _run(deployment: Deployment, request: TickRequest, *, drain: bool) -> list[Summary]:

@@ -1,16 +1,12 @@
 """What is attached to a mail, by reference: a file of the deployment, or what a URL answers."""
 
 import asyncio
-import re
 from collections.abc import Callable, Sequence
 from functools import cache
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Final
-from urllib.parse import quote
+from typing import TYPE_CHECKING, Final
 
-import msgspec
-
-from crontick.jobs.kinds.addresses import AddressError, one_line
+from crontick.jobs.kinds.attachment import Attachment
 from crontick.jobs.kinds.settings import EmailSettings, HttpSettings
 from crontick.jobs.outbound import CONNECT_SECONDS, client
 from crontick.jobs.signals import Permanent, Retry
@@ -22,48 +18,13 @@ if TYPE_CHECKING:
 
     from crontick.jobs.kinds.message import Attached
 
-__all__ = ["Attachment", "Downloads", "attached"]
+__all__ = ["Downloads", "attached"]
 
 FOLDER: Final = "attachments"
 BYTES: Final = 7 * 2**20
 """Of all attachments of a mail: encoded they have ten million, the least that the known providers take."""
 _FETCH_SECONDS: Final = 5.0
 _LATER: Final = frozenset({408, 425, 429})
-_NAME: Final = re.compile(r"[^/\\]{1,100}")
-_ENCODED_CHARACTERS: Final = 700
-"""Of a name: it stands on one line of a header, and servers take 998 bytes a line."""
-ContentType = Annotated[
-    str, msgspec.Meta(max_length=100, pattern=r"^(application|audio|font|image|text|video)/[a-z0-9!#$&^_.+-]+\Z")
-]
-
-
-class Attachment(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
-    """``file``, in the folder ``[email] attachments``, or ``url``, which is fetched at each attempt.
-
-    ``name`` is what the reader saves it as: of a file by default its own, and a URL needs one.
-    """
-
-    file: str | None = None
-    url: str | None = None
-    name: str | None = None
-    content_type: ContentType | None = None
-
-    def __post_init__(self) -> None:
-        if (self.file is None) == (self.url is None):
-            raise ValueError("an attachment has either file or url")
-        if not _NAME.fullmatch(self.shown):
-            raise ValueError("an attachment has a name of 1 to 100 characters, without / and \\")
-        if len(quote(self.shown)) > _ENCODED_CHARACTERS:
-            raise ValueError("an attachment's name is too long: shorten it")
-        try:
-            one_line(self.shown)
-        except AddressError as error:
-            raise ValueError(f"an attachment's name {error}") from None
-
-    @property
-    def shown(self) -> str:
-        """Its name, as the reader sees it."""
-        return self.name if self.name is not None else (self.file or "").rpartition("/")[2]
 
 
 class Downloads:

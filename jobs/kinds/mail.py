@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated, Any, Final
 import msgspec
 
 from crontick.jobs.kinds.addresses import Address, AddressError, one_line, parse
-from crontick.jobs.kinds.attachments import Attachment
-from crontick.jobs.kinds.settings import EXTRA_HEADER, EmailSettings
+from crontick.jobs.kinds.attachment import Attachment
+from crontick.jobs.kinds.settings import EmailSettings, is_extra_header
 from crontick.jobs.signals import Permanent, Retry
 
 if TYPE_CHECKING:
@@ -56,7 +56,7 @@ class SendEmail(
             raise ValueError("give template, or subject with text or html")
         if self.template is not None and (self.text is not None or self.html is not None):
             raise ValueError("give either template or text and html")
-        if not all(name in HEADERS or EXTRA_HEADER.fullmatch(name) for name in self.headers):
+        if not all(name in HEADERS or is_extra_header(name) for name in self.headers):
             raise ValueError(f"headers may be {', '.join(sorted(HEADERS))}, and X-… that [email] headers names")
         if not 1 <= len(_listed(self.to)) + len(self.cc) + len(self.bcc) <= RECIPIENTS:
             raise ValueError(f"a mail has 1 to {RECIPIENTS} recipients: enqueue one for each of the others")

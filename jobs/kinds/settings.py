@@ -9,11 +9,8 @@ from urllib.parse import urlsplit
 import msgspec
 from msgspec import Meta
 
-from crontick.jobs.kinds.addresses import AddressError, parse
 from crontick.jobs.request import Name
 
-EXTRA_HEADER: Final = re.compile(r"X-[A-Za-z0-9-]{1,60}")
-"""A header that only its provider reads; all others that are allowed are known by name."""
 Text = Annotated[str, Meta(min_length=1)]
 VariableName = Annotated[str, Meta(pattern=r"^[A-Za-z_][A-Za-z0-9_]*\Z")]
 
@@ -33,13 +30,16 @@ class EmailSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     in_doubt: Literal["park", "resend", "skip"] = "park"
 
     def __post_init__(self) -> None:
+        # Imported here: a tick whose deployment has no [email] does not pay for it.
+        from crontick.jobs.kinds.addresses import AddressError, parse
+
         if self.provider == "smtp" and self.url_env is None:
             raise ValueError("url_env is missing: it names the variable with the mail server's URL")
         if self.provider == "resend" and self.api_key_env is None:
             raise ValueError("api_key_env is missing: it names the variable with Resend's API key")
         if not (self.base_url.startswith("https://") or _private(self.base_url)):
             raise ValueError("base_url begins with https://, for the API key goes there; http:// only to private hosts")
-        if not all(map(EXTRA_HEADER.fullmatch, self.headers)):
+        if not all(map(is_extra_header, self.headers)):
             raise ValueError("headers are names that begin with X-, such as X-PM-Message-Stream")
         if not self.senders:
             raise ValueError("from names nobody: write one address or a list of them")
@@ -63,6 +63,11 @@ class EmailSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_
     def senders(self) -> tuple[str, ...]:
         """Whom mail may be from; the first unless a payload says otherwise."""
         return (self.sender,) if isinstance(self.sender, str) else self.sender
+
+
+def is_extra_header(name: str) -> bool:
+    """Whether only its provider reads a header of that name; all others that are allowed are known by name."""
+    return re.fullmatch(r"X-[A-Za-z0-9-]{1,60}", name) is not None
 
 
 def _private(url: str) -> bool:

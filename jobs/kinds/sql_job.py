@@ -6,16 +6,13 @@ from typing import Final
 
 import msgspec
 
-from crontick.jobs.fit import Seconds
-from crontick.jobs.kinds.parameters import placeholders
+from crontick.jobs.durations import Seconds
 from crontick.jobs.kinds.settings import ParameterType, Text
 from crontick.jobs.request import Name
 
 __all__ = ["SqlJob"]
 
-_ALONE: Final = re.compile(
-    r"\s*(abort|begin|commit|end|prepare|release|rollback|savepoint|start|vacuum)\b", re.IGNORECASE
-)
+_ALONE: Final = r"(?i)\s*(abort|begin|commit|end|prepare|release|rollback|savepoint|start|vacuum)\b"
 """What begins or ends a transaction, or has to be outside one."""
 
 
@@ -28,7 +25,9 @@ class SqlJob(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     timeout: Seconds | None = None
 
     def __post_init__(self) -> None:
-        if _ALONE.match(self.statement):
+        from crontick.jobs.kinds.parameters import placeholders
+
+        if re.match(_ALONE, self.statement):
             raise ValueError("statement runs in a transaction with its job's end, and cannot begin, end or refuse one")
         used = placeholders(self.statement)
         for name in sorted(used - self.parameters.keys()):

@@ -2,10 +2,9 @@
 
 import os
 from collections.abc import Iterable
-from dataclasses import replace
 from typing import Any
 
-import msgspec
+from msgspec.structs import replace
 
 from crontick.jobs.deployment import Deployment, load_deployment
 from crontick.jobs.environ import Environ
@@ -33,7 +32,7 @@ def deployed(
         settings = Settings(environment=environment, max_parallel_ticks=100, **said)
         return load_deployment(settings, kinds=(*(kinds or ()), *beside), reminders=reminders)
     settings = replace(deployment.settings, environment=environment, max_parallel_ticks=100, paused=False)
-    return msgspec.structs.replace(deployment, settings=settings)
+    return replace(deployment, settings=settings)
 
 
 def _said(read: Environ, *, code: bool) -> dict[str, Any]:

@@ -1,1 +1,1 @@
-"""Benchmarks: what is compared runs in one go, interleaved, and the ratio of the medians is what counts."""
+"""Benchmarks: what is compared runs in one go, interleaved, and ratios are what counts."""

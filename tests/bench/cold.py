@@ -7,7 +7,7 @@ import sys
 import time
 from typing import Final
 
-__all__ = ["cold_ticks"]
+__all__ = ["BARE", "IDLE_TICK", "cold_ticks", "environ"]
 
 _EVENT: Final = """
 event = {
@@ -22,7 +22,7 @@ event = {
     "isBase64Encoded": False,
 }
 """
-_BARE: Final = (
+BARE: Final = (
     """
 import os, psycopg
 from mangum import Mangum
@@ -42,7 +42,7 @@ answer = Mangum(app, lifespan="off")(event, None)
 assert answer["statusCode"] == 200 and '"ran":true' in answer["body"], answer
 """
 )
-_OURS: Final = (
+IDLE_TICK: Final = (
     """
 import os
 from mangum import Mangum
@@ -59,18 +59,21 @@ assert answer["statusCode"] == 200 and '"ran":true' in answer["body"], answer
 
 def cold_ticks(url: str, *, rounds: int) -> tuple[float, float]:
     """Median milliseconds of a whole process: the bare function, and an idle tick; in turns."""
-    environ = {
-        # Both with compiled bytecode, as an installed package and a built Lambda have it: the first round writes it.
+    times: list[list[float]] = [[], []]
+    for _ in range(rounds + 1):
+        for text, results in zip((BARE, IDLE_TICK), times, strict=True):
+            started = time.perf_counter()
+            subprocess.run([sys.executable, "-c", text], env=environ(url), check=True, stderr=subprocess.PIPE)
+            results.append((time.perf_counter() - started) * 1000)
+    bare, ours = (statistics.median(results[1:]) for results in times)  # the first of each fills caches
+    return bare, ours
+
+
+def environ(url: str) -> dict[str, str]:
+    """What both are told; with compiled bytecode, as an installed package and a built Lambda have it."""
+    return {
         **{name: value for name, value in os.environ.items() if name != "PYTHONDONTWRITEBYTECODE"},
         "CRONTICK_DATABASE_URL": url,
         "CRONTICK_ENVIRONMENT": "test",
         "CRON_SECRET": "0123456789abcdef" * 2 + "bench",
     }
-    times: list[list[float]] = [[], []]
-    for _ in range(rounds + 1):
-        for text, results in zip((_BARE, _OURS), times, strict=True):
-            started = time.perf_counter()
-            subprocess.run([sys.executable, "-c", text], env=environ, check=True, stderr=subprocess.PIPE)
-            results.append((time.perf_counter() - started) * 1000)
-    bare, ours = (statistics.median(results[1:]) for results in times)  # the first of each fills caches
-    return bare, ours

@@ -13,7 +13,7 @@ import pytest
 
 from crontick.jobs.kinds import attachments
 from crontick.jobs.kinds.addresses import Address
-from crontick.jobs.kinds.attachments import Attachment
+from crontick.jobs.kinds.attachment import Attachment
 from crontick.jobs.kinds.message import Attached, Content, compose
 from crontick.jobs.kinds.send_email import SendEmail, send_email
 from tests.kinds.conftest import Deployed

@@ -5,7 +5,6 @@ import base64
 import os
 import re
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 import msgspec
 import psycopg
 import pytest
+from msgspec.structs import replace
 from standardwebhooks import Webhook, WebhookVerificationError
 
 from crontick.jobs.kinds.deliver_webhook import DeliverWebhook, deliver_webhook

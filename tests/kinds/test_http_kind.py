@@ -3,11 +3,11 @@
 import base64
 import json
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from datetime import timedelta
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 from standardwebhooks import Webhook
 
 from crontick.jobs.deployment import load_deployment

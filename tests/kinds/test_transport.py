@@ -5,7 +5,6 @@ import gzip
 import socket
 import ssl
 from collections.abc import Callable, Iterator
-from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
@@ -13,6 +12,7 @@ from typing import Any
 import msgspec
 import pytest
 import trustme
+from msgspec.structs import replace
 from standardwebhooks import Webhook, WebhookVerificationError
 
 from crontick.jobs.dial import certificates

@@ -3,10 +3,10 @@
 import socket
 import time
 from collections.abc import Iterator
-from dataclasses import replace
 from datetime import timedelta
 
 import pytest
+from msgspec.structs import replace
 
 from crontick.handler.app import create_app
 from crontick.jobs.kinds.signature import new_secret

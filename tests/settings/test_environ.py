@@ -1,15 +1,17 @@
 """The environment is read whole, and every fault of it is told at once."""
 
 from collections.abc import Callable
-from dataclasses import fields
 from pathlib import Path
 
 import pytest
+import rich.pretty
 
 from crontick.jobs.settings import VARIABLES, Settings, SettingsError
 
 CRON = "3f9b1c0de7a24586b1f0"
 ADMIN = "a81c5e0f7d2b43968e1f0c7a5d3b2914"
+SIGNING = "whsec_" + "C" * 43 + "="
+KEY = "D" * 43 + "="
 
 
 def faults(environ: dict[str, str]) -> tuple[str, ...]:
@@ -97,11 +99,14 @@ def test_no_secret_shows_when_settings_are_printed() -> None:
             "CRON_SECRET": CRON,
             "CRONTICK_ADMIN_SECRET": ADMIN,
             "CRONTICK_ENQUEUE_SECRET": CRON[::-1],
+            "CRONTICK_SIGNING_SECRET": SIGNING,
+            "CRONTICK_ENCRYPTION_KEYS": f"k1:{KEY}",
             "DATABASE_URL": "postgresql://app:hunter2@db/app",
         }
     )
-    for shown in (repr(settings), str(settings), f"{settings}"):
-        assert not any(secret in shown for secret in (CRON, ADMIN, CRON[::-1], "hunter2"))
+    for shown in (repr(settings), str(settings), f"{settings}", rich.pretty.pretty_repr(settings)):
+        assert not any(secret in shown for secret in (CRON, ADMIN, CRON[::-1], SIGNING, KEY, "hunter2"))
+        assert "max_budget_seconds=25" in shown
 
 
 def test_a_secret_may_lie_in_a_file(tmp_path: Path) -> None:
@@ -221,7 +226,7 @@ def test_every_variable_of_the_table_is_read() -> None:
     asked: set[str] = set()
     Settings.from_environ(Recording())
     assert {variable.name for variable in VARIABLES} == {name for name in asked if not name.endswith("_FROM")}
-    assert len(VARIABLES) == len(fields(Settings)) + 1  # DATABASE_URL is the second name of one field
+    assert len(VARIABLES) == len(Settings.__struct_fields__) + 1  # DATABASE_URL is the second name of one field
 
 
 @pytest.mark.parametrize("value", ["whsec_short", "a signing secret", "whsec_" + "C" * 43 + "=,whsec_!"])

@@ -1,0 +1,71 @@
+"""What a cold idle tick imports: every module of ours is time that each call to a sleeping app pays."""
+
+import subprocess
+import sys
+from pathlib import Path
+from typing import Final
+
+import pytest
+
+from tests.bench.cold import BARE, IDLE_TICK, environ
+
+OURS: Final = {
+    "crontick.handler": """
+        app asgi auth body front health lazily logs paths problem shutdown tick_door trigger watchdog wrap
+    """,
+    "crontick.jobs": """
+        ask_again backoff batch bounds caller claiming clock config_error connect context count database_url deployment
+        durations enqueue environ exchange foreign_urls interrupts job keep kind kinds lend link memory once opening
+        outcomes payload process redact remind reminders request resolve run seats secrets sections settings settling
+        shared signals stop summary supplies texts threads tick tick_secrets together unavailable
+    """,
+    "crontick.jobs.kinds": """
+        addresses attachment deliver_webhook generate_report mail run_sql send_email settings sql_job
+    """,
+    "crontick.sql": "wire",
+}
+"""A new one belongs here only if an idle tick cannot do without it: else import it where it is used."""
+CONFIGURED: Final = {"crontick.jobs.config", "crontick.jobs.fit", "crontick.jobs.toml_lines"}
+"""What reading a ``crontick.toml`` adds, whatever is in it."""
+TABLES: Final = """
+[http]
+allow = ["localhost"]
+
+[retention]
+succeeded = "3d"
+
+[kinds.send_email]
+needs = 5
+"""
+
+
+def imported(script: str, url: str, folder: Path) -> set[str]:
+    shown = script + "\nimport sys; print(*sys.modules)"
+    ran = subprocess.run([sys.executable, "-c", shown], env=environ(url), cwd=folder, capture_output=True, check=True)
+    return set(ran.stdout.decode().split())
+
+
+def ours(modules: set[str]) -> set[str]:
+    return {name for name in modules if name.startswith("crontick")}
+
+
+@pytest.fixture
+def known() -> set[str]:
+    named = {f"{package}.{name}" for package, names in OURS.items() for name in names.split()}
+    return named | {"crontick"} | OURS.keys()
+
+
+def test_an_idle_tick_imports_these_modules_of_ours_and_no_other(
+    database: str, tmp_path: Path, known: set[str]
+) -> None:
+    assert ours(imported(IDLE_TICK, database, tmp_path)) == known
+
+
+def test_a_configuration_adds_what_reads_it(database: str, tmp_path: Path, known: set[str]) -> None:
+    (tmp_path / "crontick.toml").write_text(TABLES)
+    assert ours(imported(IDLE_TICK, database, tmp_path)) == known | CONFIGURED
+
+
+def test_of_others_an_idle_tick_imports_little_that_a_bare_function_does_not(database: str, tmp_path: Path) -> None:
+    more = imported(IDLE_TICK, database, tmp_path) - imported(BARE, database, tmp_path)
+    assert {name.partition(".")[0] for name in more} == {"crontick", "faulthandler", "msgspec", "resource"}
