@@ -119,7 +119,7 @@ async def test_every_index_is_used(world: World) -> None:
     for query in LOOKED_AT:
         await world.rows(query)
     with suppress(AssertionError):  # a backend tells its counts within a second; the last line says what is missing
-        await async_until(lambda: all_used(world), seconds=5)
+        await async_until(lambda: all_used(world))
     assert await unused(world) == set()
 
 

@@ -87,7 +87,7 @@ async def test_handed_back_three_times_in_a_row_it_counts_as_failed(world: World
 
 
 async def test_a_kind_that_needs_more_than_is_left_is_not_begun(world: World) -> None:
-    @kind("first", timeout=5, needs=0.1)
+    @kind("first", timeout=30, needs=0.1)
     async def first(payload: Any, ctx: Context) -> None:
         await async_until(lambda: ctx.seconds_left < 0.45)
 
@@ -98,7 +98,7 @@ async def test_a_kind_that_needs_more_than_is_left_is_not_begun(world: World) ->
     await first.enqueue(world.conn, {}, priority=5)
     job = await big.enqueue(world.conn, {})
     small = await quick.enqueue(world.conn, {}, priority=-5)
-    small_kind = kind("quick", timeout=5, needs=0.01)(quick.function)
+    small_kind = kind("quick", timeout=30, needs=0.01)(quick.function)
     await world.tick(first, big, small_kind)
     assert (await world.status(job, small), (await world.job(job))["attempt"]) == (["queued", "succeeded"], 0)
     await world.tick(first, big, small_kind)
@@ -106,7 +106,7 @@ async def test_a_kind_that_needs_more_than_is_left_is_not_begun(world: World) ->
 
 
 async def test_a_sync_function_runs_in_a_thread_beside_others(world: World) -> None:
-    together = threading.Barrier(3, timeout=5)
+    together = threading.Barrier(3, timeout=30)
     threads = set()
 
     @kind("sync")

@@ -45,7 +45,7 @@ def test_the_proxy_delays_both_ways(proxy: Proxy) -> None:
         proxy.latency_seconds = 0.05
         began = time.monotonic()
         conn.execute("select 1")
-        assert 0.1 <= time.monotonic() - began < 1
+        assert time.monotonic() - began >= 0.1
 
 
 def test_a_black_hole_answers_nothing_and_stays_open(proxy: Proxy) -> None:
@@ -124,7 +124,7 @@ async def test_the_receiver_records_the_bytes_and_answers_in_turn(http_receiver:
 
 async def test_the_receiver_hangs_drips_and_closes(http_receiver: HttpReceiver) -> None:
     http_receiver.answers.extend([Answer(hang=True), Answer(close=True), Answer(drip_seconds=0.02, body=b"123")])
-    async with httpx.AsyncClient(trust_env=False, timeout=0.3) as client:
+    async with httpx.AsyncClient(trust_env=False, timeout=2) as client:
         with pytest.raises(httpx.ReadTimeout):
             await client.get(http_receiver.url)
         with pytest.raises(httpx.RemoteProtocolError):

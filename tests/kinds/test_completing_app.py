@@ -141,7 +141,7 @@ async def test_an_app_that_commits_after_its_answer_is_waited_for(deployed: Depl
     await async_until(lambda: bool(loops))
     await async_until(lambda: exchanged(deployed))
     assert not ticking.done()
-    asyncio.run_coroutine_threadsafe(open_blocks[0].__aexit__(None, None, None), loops[0]).result(10)
+    asyncio.run_coroutine_threadsafe(open_blocks[0].__aexit__(None, None, None), loops[0]).result(30)
     assert (await ticking).succeeded == 1
     assert await state(deployed, job) == DONE
 

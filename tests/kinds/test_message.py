@@ -153,10 +153,10 @@ def test_what_is_no_address_is_refused_without_being_quoted(given: str) -> None:
 
 @pytest.mark.parametrize("text", [" ", "x ", '" ', "<", "a@", "a.", "é."])
 def test_a_long_text_that_is_no_address_does_not_hold_the_loop(text: str) -> None:
-    began = time.monotonic()
+    began = time.thread_time()
     with pytest.raises(AddressError):
         parse("x" + text * 60_000 + "x")
-    assert time.monotonic() - began < 5
+    assert time.thread_time() - began < 5
 
 
 @pytest.mark.parametrize("end", ["\n", "\r", "\0", "\v", "\f", "\x1c", "\x85", "\u2028", "\u2029", "\t", "\x7f"])

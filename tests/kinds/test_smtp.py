@@ -2,7 +2,6 @@
 
 import asyncio
 import ssl
-import time
 
 import pytest
 import trustme
@@ -52,12 +51,10 @@ async def test_the_whole_conversation_and_dots_are_doubled() -> None:
     ],
 )
 async def test_before_the_content_nothing_was_sent(replies: tuple[str, ...], said: str) -> None:
-    began = time.monotonic()
-    async with scripted(*replies) as server:
+    async with scripted(*replies) as server, asyncio.timeout(30):
         with pytest.raises(NotConnected, match=said) as raised:
             await deliver(mail_server(f"smtp://127.0.0.1:{server.port}"), envelope(), CONTENT, seconds=0.3)
     assert raised.value.nothing_sent
-    assert time.monotonic() - began < 3
 
 
 @pytest.mark.parametrize(

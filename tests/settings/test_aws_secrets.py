@@ -1,7 +1,6 @@
 """Secrets come from AWS's extension where a variable's ``…_FROM`` points there, within bounds, and none is quoted."""
 
 import threading
-import time
 from pathlib import Path
 
 import psycopg
@@ -90,10 +89,8 @@ def test_an_extension_that_says_nothing_is_not_waited_for_for_ever(
 ) -> None:
     monkeypatch.setattr(extension_client, "SECONDS", 0.2)
     extension.silent = threading.Event()
-    began = time.monotonic()
     with pytest.raises(ValueError, match="did not answer"):
         read(extension, f"aws-secretsmanager:{ARN}")
-    assert time.monotonic() - began < 5
 
 
 def test_without_the_extension_the_mend_is_told(extension: AwsExtension) -> None:

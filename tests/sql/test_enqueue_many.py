@@ -84,6 +84,6 @@ def test_two_that_name_the_same_keys_in_opposite_orders_do_not_deadlock(sql: Sql
     finally:
         sql.rows("commit")
         for other in others:
-            other.join(10)
+            other.join(30)
     assert len(answers) == 2
     assert answers[0] == answers[1]

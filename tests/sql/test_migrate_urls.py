@@ -27,7 +27,7 @@ def pooled(server: str, raw_database: str, mode: str) -> Iterator[str]:
 def test_a_pooler_is_refused_where_a_session_is_shared(pooled: str, raw_database: str, mode: str) -> None:
     if mode == "session":
         assert "functions/claim.sql" in migrate(pooled, environment="test")
-        assert migrate(raw_database, environment="test", wait_seconds=5) == []
+        assert migrate(raw_database, environment="test", wait_seconds=30) == []
         return
     with pytest.raises(MigrationRefused, match="a pooler in transaction mode: set CRONTICK_MIGRATE_URL"):
         migrate(pooled, environment="test")

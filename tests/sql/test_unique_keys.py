@@ -113,6 +113,6 @@ def test_a_key_that_another_transaction_holds_is_waited_for(sql: Sql, database: 
         sql.wait_for_lock(database)
     finally:
         sql.rows(end)
-        other.join(10)
+        other.join(30)
     assert (answers == [(job,)]) is (end == "commit")
     assert len(answers) == 1

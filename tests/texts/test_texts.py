@@ -125,9 +125,9 @@ def test_an_http_error_names_the_host_only(error: Exception, said: str) -> None:
 
 @pytest.mark.parametrize("text", ["x" * 200_000, "x." * 100_000, "a://" * 50_000, "a://b@" * 40_000, " " * 200_000])
 def test_a_long_text_of_an_http_error_does_not_hold_the_loop(text: str) -> None:
-    began = time.monotonic()
+    began = time.thread_time()
     describe(httpx.ReadError(text))
-    assert time.monotonic() - began < 5
+    assert time.thread_time() - began < 5
 
 
 def test_a_url_is_found_whatever_stands_before_it() -> None:

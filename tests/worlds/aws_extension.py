@@ -75,4 +75,4 @@ def aws_extension() -> Iterator[AwsExtension]:
             if made.silent is not None:
                 made.silent.set()
             server.shutdown()
-            thread.join(10)
+            thread.join(30)

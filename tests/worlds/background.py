@@ -18,7 +18,7 @@ class Background:
 
     def run(self, coroutine: Coroutine[Any, Any, T]) -> T:
         """What the coroutine returns, run there."""
-        return asyncio.run_coroutine_threadsafe(coroutine, self.loop).result(10)
+        return asyncio.run_coroutine_threadsafe(coroutine, self.loop).result(30)
 
 
 @contextmanager
@@ -36,9 +36,9 @@ def background() -> Iterator[Background]:
     stopping: list[asyncio.Event] = []
     thread = threading.Thread(target=lambda: asyncio.run(turn()), name="double")
     thread.start()
-    ready.wait(10)
+    ready.wait(30)
     try:
         yield Background(started[0])
     finally:
         started[0].call_soon_threadsafe(stopping[0].set)
-        thread.join(10)
+        thread.join(30)

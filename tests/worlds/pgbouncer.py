@@ -55,7 +55,7 @@ def pgbouncer(server: str, *, mode: str = "transaction") -> Iterator[str]:
         finally:
             process.send_signal(signal.SIGTERM)  # at once
             try:
-                process.wait(5)
+                process.wait(30)
             except subprocess.TimeoutExpired:
                 process.kill()
-                process.wait(5)
+                process.wait(30)

@@ -35,7 +35,7 @@ class Child:
         whole = os.pread(self._errors.fileno(), 2**20, 0)  # a seek would move the child's own position
         return whole.decode(errors="replace")
 
-    def line(self, *, seconds: float = 15) -> str:
+    def line(self, *, seconds: float = 30) -> str:
         """The next line it prints; an AssertionError with its stderr when there is none in time."""
         try:
             return self._lines.get(timeout=seconds)
@@ -45,13 +45,13 @@ class Child:
     def rest(self) -> list[str]:
         """All other lines it printed, once it has ended."""
         assert self._reader is not None
-        self._reader.join(10)
+        self._reader.join(30)
         return [self._lines.get() for _ in range(self._lines.qsize())]
 
     def kill(self) -> None:
         """SIGKILL: no clean-up of its own."""
         self.process.kill()
-        self.process.wait(10)
+        self.process.wait(30)
 
     def freeze(self) -> None:
         self.process.send_signal(signal.SIGSTOP)
@@ -112,7 +112,7 @@ class Processes:
             with suppress(ProcessLookupError):
                 child.kill()
             if child._reader is not None:
-                child._reader.join(10)
+                child._reader.join(30)
             if child.process.stdout is not None:
                 child.process.stdout.close()
             child._errors.close()

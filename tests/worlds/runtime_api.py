@@ -157,5 +157,5 @@ def runtime_api() -> Iterator[RuntimeApi]:
     finally:
         api.close()
         server.shutdown()
-        thread.join(10)
+        thread.join(30)
         server.server_close()

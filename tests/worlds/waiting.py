@@ -10,7 +10,7 @@ from typing import TypeVar, overload
 T = TypeVar("T")
 
 
-def until(fact: Callable[[], T], *, seconds: float = 10) -> T:
+def until(fact: Callable[[], T], *, seconds: float = 30) -> T:
     """The first true answer of ``fact``; an AssertionError with the last one at the deadline."""
     deadline = time.monotonic() + seconds
     while not (answer := fact()):
@@ -20,10 +20,10 @@ def until(fact: Callable[[], T], *, seconds: float = 10) -> T:
 
 
 @overload
-async def async_until(fact: Callable[[], Awaitable[T]], *, seconds: float = 10) -> T: ...
+async def async_until(fact: Callable[[], Awaitable[T]], *, seconds: float = 30) -> T: ...
 @overload
-async def async_until(fact: Callable[[], T], *, seconds: float = 10) -> T: ...
-async def async_until(fact: Callable[[], object], *, seconds: float = 10) -> object:
+async def async_until(fact: Callable[[], T], *, seconds: float = 30) -> T: ...
+async def async_until(fact: Callable[[], object], *, seconds: float = 30) -> object:
     """The same, in an event loop that goes on turning; the fact may be async."""
     deadline = time.monotonic() + seconds
     while True:

@@ -100,7 +100,7 @@ def test_a_tick_ends_with_its_budget_and_the_process_after_it(
         if hangs_up:
             caller.close()
         child.terminate()
-        child.wait(seconds=15)
+        child.wait()
         caller.close()
     assert child.rest() == ["stopped"]
     assert conn.execute("select stop_reason from crontick.ticks where ended_at is not null").fetchone() is not None
