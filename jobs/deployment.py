@@ -167,8 +167,8 @@ def _add(found: dict[str, Kind[Any]], kind: Kind[Any], where: str) -> None:
 def _overridden(kind: Kind[Any], said: KindSettings) -> Kind[Any]:
     changes: dict[str, Any] = {
         name: value
-        for name, value in (("queue", said.queue), ("priority", said.priority), ("max_attempts", said.max_attempts))
-        if value is not None
+        for name in ("queue", "priority", "max_attempts", "on_failure")
+        if (value := getattr(said, name)) is not None
     }
     if said.timeout is not None:
         timeout = said.timeout.total_seconds()
@@ -247,6 +247,7 @@ def _hash(kinds: Mapping[str, Kind[Any]], reminders: list[Reminder], config: Con
                 k.in_doubt,
                 k.window_seconds,
                 sorted(k.secret),
+                k.on_failure,
             ]
             for _, k in sorted(kinds.items())
         ],

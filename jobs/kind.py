@@ -17,10 +17,11 @@ if TYPE_CHECKING:
     from crontick.jobs.connections import AsyncCallersConnection, CallersConnection
     from crontick.jobs.context import Context
 
-__all__ = ["InDoubt", "Kind", "kind"]
+__all__ = ["InDoubt", "Kind", "OnFailure", "kind"]
 
 P = TypeVar("P")
 InDoubt = Literal["park", "resend", "skip"]
+OnFailure = Literal["block", "pass"]
 Delay = timedelta | float
 WINDOW_LESS_SECONDS = 3600.0
 """So long before a provider forgets a key, nothing is sent under it any more (P21)."""
@@ -45,6 +46,8 @@ class Kind(msgspec.Struct, Generic[P], frozen=True, eq=False):
     window_seconds: float = 0.0
     """How long the provider knows an idempotency key; 0 where it takes none."""
     secret: frozenset[str] = frozenset()
+    on_failure: OnFailure = "block"
+    """What a job of a group does to its followers while it waits for another attempt."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the function itself, as a test may."""
@@ -111,6 +114,7 @@ def kind(  # noqa: PLR0913 (each is one number of the kind, by name)
     in_doubt: InDoubt = "park",
     window: Delay | None = None,
     secret: Iterable[str] = (),
+    on_failure: OnFailure = "block",
 ) -> Decorator:
     """Make a function the function of a kind.
 
@@ -119,7 +123,8 @@ def kind(  # noqa: PLR0913 (each is one number of the kind, by name)
     claim reserves (an empty name: the lineage's first job); ``in_doubt`` is what to do when nobody knows whether it was
     sent. ``window`` is how long the provider knows an idempotency key (``mark.idempotency_key``): until an hour before
     its end, a send in doubt is repeated under the same key. ``secret`` names fields of the payload that are encrypted
-    at rest and shown nowhere.
+    at rest and shown nowhere. ``on_failure`` says whether a job that failed keeps its group waiting until its next
+    attempt (``"block"``), or lets it pass (``"pass"``).
     """
     for what, given in (("kind", name), ("queue", queue)):
         if not re.match(NAME_PATTERN, given):
@@ -140,6 +145,9 @@ def kind(  # noqa: PLR0913 (each is one number of the kind, by name)
     if in_doubt not in ("park", "resend", "skip"):
         raise ValueError(f"kind {name}: in_doubt is park, resend or skip, not {in_doubt!r}")
 
+    if on_failure not in ("block", "pass"):
+        raise ValueError(f"kind {name}: on_failure is block or pass, not {on_failure!r}")
+
     def decorate(function: Callable[..., Any]) -> Kind[Any]:
         return Kind(
             name=name,
@@ -157,6 +165,7 @@ def kind(  # noqa: PLR0913 (each is one number of the kind, by name)
             in_doubt=in_doubt,
             window_seconds=window_seconds,
             secret=hidden,
+            on_failure=on_failure,
         )
 
     return decorate

@@ -16,13 +16,17 @@ class Succeeded(msgspec.Struct, frozen=True, gc=False):
 
 
 class Failed(msgspec.Struct, frozen=True, gc=False):
-    """Will be tried again after ``retry_seconds``. ``public`` is what a log that anybody reads may hold (P31)."""
+    """Will be tried again after ``retry_seconds``. ``public`` is what a log that anybody reads may hold (P31).
+
+    ``runs_on``: what could not be stopped may run until the lease's end, so that its group waits (P7).
+    """
 
     error: str
     public: str
     retry_seconds: float
     fingerprint: str | None = None
     status_code: int | None = None
+    runs_on: bool = False
 
 
 class Dead(msgspec.Struct, frozen=True, gc=False):

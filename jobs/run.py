@@ -193,7 +193,8 @@ class Runner:
             else "it did not end inside a tick"
         )
         retry_seconds = max(self._retry_seconds(ctx), lease_seconds)
-        return self._failed(ctx, TimeoutError(said), public=said, retry_seconds=retry_seconds)
+        outcome = self._failed(ctx, TimeoutError(said), public=said, retry_seconds=retry_seconds)
+        return msgspec.structs.replace(outcome, runs_on=runs_on) if isinstance(outcome, Failed) else outcome
 
     async def _misfit(self, ctx: Context, error: PayloadError) -> Outcome:
         """A payload that does not fit is tried once more, after a rolling deploy had time to end, then dead (P14)."""

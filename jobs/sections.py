@@ -1,7 +1,7 @@
 """The tables of ``crontick.toml`` as types."""
 
 from datetime import timedelta
-from typing import Annotated
+from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta
@@ -52,6 +52,7 @@ class KindSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_o
     max_attempts: Attempts | None = None
     backoff: Annotated[tuple[Seconds, ...], Meta(min_length=1)] | Exponential | None = None
     secret: tuple[Annotated[str, Meta(min_length=1)], ...] = ()
+    on_failure: Literal["block", "pass"] | None = None
 
     def __post_init__(self) -> None:
         if self.url is not None:

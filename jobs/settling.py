@@ -76,8 +76,10 @@ def _fate(ending: Ending) -> dict[str, Any]:
             if children := ending.ctx.children:
                 told["children"] = [{**child, "payload": msgspec.Raw(child["payload"].encode())} for child in children]
             return told
-        case Failed(error=error, retry_seconds=seconds, fingerprint=fingerprint, status_code=status):
+        case Failed(error=error, retry_seconds=seconds, fingerprint=fingerprint, status_code=status, runs_on=runs_on):
             told = {"outcome": "failed", "error": error, "delay_seconds": seconds}
+            if ending.ctx.kind.on_failure == "pass" and not runs_on:
+                told["lets_pass"] = True
             return told | {"fingerprint": fingerprint, "status_code": status}
         case Dead(error=error, fingerprint=fingerprint, status_code=status):
             return {"outcome": "dead", "error": error, "fingerprint": fingerprint, "status_code": status}
@@ -100,8 +102,8 @@ def bare(ending: Ending, why: str, *, drop_children: bool) -> Ending:
     match ending.outcome:
         case Succeeded(duplicate=duplicate):
             outcome: Outcome = Succeeded(duplicate=duplicate, note=said)
-        case Failed(retry_seconds=seconds):
-            outcome = Failed(said, said, seconds)
+        case Failed(retry_seconds=seconds, runs_on=runs_on):
+            outcome = Failed(said, said, seconds, runs_on=runs_on)
         case Dead():
             outcome = Dead(said, said)
         case Cancelled():

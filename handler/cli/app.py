@@ -10,6 +10,7 @@ from crontick.handler.cli import (
     doubts,
     email,
     enqueue,
+    groups,
     init,
     jobs,
     migrate,
@@ -49,6 +50,7 @@ app.add_typer(doubts.app, name="doubts")
 app.add_typer(email.app, name="email")
 app.command("pause")(pauses.pause)
 app.command("resume")(pauses.resume)
+app.command("groups")(groups.groups)
 app.command("rotate-keys")(rotate.rotate_keys)
 app.command("status")(status.status)
 app.command("ticks")(ticks.ticks)

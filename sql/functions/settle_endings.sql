@@ -95,6 +95,7 @@ begin
         run_at = timing.run_at,
         due_at = case when e.held_by is null then timing.run_at else 'infinity' end,
         held_by = e.held_by,
+        in_line = j.in_line and (e.outcome = 'failed' and e.lets_pass) is not true,
         handed_back = case
             when e.outcome = 'handed_back' and e.began then j.handed_back + 1
             when e.outcome = 'handed_back' then j.handed_back
@@ -116,6 +117,13 @@ begin
         end as run_at
     ) as timing
     where j.id = e.id and j.id = any(v_mine) and e.outcome in ('failed', 'snoozed', 'handed_back');
+    if exists (select from unnest(p_endings) as e where e.lets_pass) then
+        insert into crontick.group_calls (group_digest)
+        select distinct j.group_digest
+        from unnest(p_endings) as e
+        join crontick.unfinished_jobs as j on j.id = e.id
+        where e.id = any(v_mine) and e.outcome = 'failed' and e.lets_pass and j.group_digest is not null;
+    end if;
 
     if cardinality(refused) > 0 then
         update crontick.finished_jobs as f

@@ -104,13 +104,14 @@ begin
             return format('is next in line of group %s: the next tick lets it go', v_job.group_key);
         end if;
         return format(
-            'waits for job %s, first of group %s, which %s: `crontick run-now %s`', v_head.id, v_job.group_key,
+            'waits for job %s, first of group %s, which %s: `crontick %s %s`', v_head.id, v_job.group_key,
             case
                 when v_head.status = 'running' then 'runs'
+                when v_head.held_by is not null then 'waits itself'
                 when v_head.status = 'failed' then 'tries again at ' || to_char(v_head.run_at, v_time)
                 else 'is due at ' || to_char(v_head.run_at, v_time)
             end,
-            v_head.id
+            case when v_head.status = 'running' or v_head.held_by is not null then 'why' else 'run-now' end, v_head.id
         );
     end if;
     if v_job.held_by = 'kind' then
@@ -150,8 +151,10 @@ begin
         end if;
         if v_job.status = 'failed' then
             return format(
-                'attempt %s failed at %s (%s): tries again at %s: `crontick run-now %s`', v_job.attempt,
-                to_char(v_job.last_error_at, v_time), coalesce(v_job.last_error, 'no error was kept'), to_char(v_job.run_at, v_time), why.id
+                'attempt %s failed at %s (%s): tries again at %s%s: `crontick run-now %s`', v_job.attempt,
+                to_char(v_job.last_error_at, v_time), coalesce(v_job.last_error, 'no error was kept'), to_char(v_job.run_at, v_time),
+                case when v_job.group_digest is not null and not v_job.in_line then ', and lets group ' || v_job.group_key || ' pass until then' end,
+                why.id
             );
         end if;
         return format('is not due before %s: `crontick run-now %s`', to_char(v_job.run_at, v_time), why.id);

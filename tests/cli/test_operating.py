@@ -227,3 +227,16 @@ query = "select nothing from nowhere"
     assert (answer.status, "reminder broken: " in answer.err) == (1, True)
     assert cli("reminders", "preview", "booking").status == 0
     assert cli("jobs", "--json").json == []
+
+
+def test_blocked_groups_are_shown_with_head_ages_and_counts(cli: Command) -> None:
+    assert (cli("groups").out, cli("groups", "--json").json) == ("", [])
+    head = cli("enqueue", "stumble", "--group", "invoice:7").out.strip()
+    cli("enqueue", "greet", "--group", "invoice:7")
+    cli("tick")
+    [group] = cli("groups", "--json").json
+    assert (group["group_key"], group["head"], group["head_kind"]) == ("invoice:7", int(head), "stumble")
+    assert (group["head_status"], group["head_attempt"], group["waiting"]) == ("failed", 1, 1)
+    assert 0 <= group["oldest_age"] <= group["head_age"]
+    [line] = cli("groups").lines
+    assert (line[0], "world is out" in line[-1]) == ("invoice:7", True)

@@ -80,6 +80,24 @@ async def test_a_dead_or_cancelled_head_frees_its_group(world: World, how: str) 
         assert await world.status(copy) == ["succeeded"]
 
 
+async def test_a_dead_head_that_is_requeued_joins_the_end(world: World) -> None:
+    ran: list[int] = []
+
+    @kind("note")
+    async def note(payload: Any, ctx: Context) -> None:
+        ran.append(ctx.job.id)
+        if payload == "die":
+            raise Permanent("no")
+
+    head = await note.enqueue(world.conn, "die", group_key="g")
+    followers = await note.enqueue_many(world.conn, ["go"] * 3, group_key="g")
+    await world.tick(note, limit=1)
+    copy = await world.one("select crontick.requeue(%s, 'ann', null, '\"go\"')", head)
+    last = await note.enqueue(world.conn, "go", group_key="g")
+    await world.tick(note)
+    assert ran == [head, *followers, copy, last]
+
+
 async def test_a_member_that_is_not_due_yet_does_not_block(world: World) -> None:
     ran: list[int] = []
     note = noting(ran)

@@ -109,9 +109,15 @@ def test_first_in_line_of_a_group(sql: Sql) -> None:
 def test_behind_the_head_of_a_group(sql: Sql) -> None:
     head, job = sql.enqueue(group_key="g"), sql.enqueue(group_key="g")
     sql.claim()
-    assert why(sql, job) == f"waits for job {head}, first of group g, which runs: `crontick run-now {head}`"
+    assert why(sql, job) == f"waits for job {head}, first of group g, which runs: `crontick why {head}`"
     sql.settle(head, "failed", error="no", delay_seconds=600)
     assert why(sql, job) == f"waits for job {head}, first of group g, which tries again at T: `crontick run-now {head}`"
+
+
+def test_behind_a_head_that_waits_itself(sql: Sql) -> None:
+    head, job = sql.enqueue("mial", group_key="g"), sql.enqueue(group_key="g")
+    sql.claim()
+    assert why(sql, job) == f"waits for job {head}, first of group g, which waits itself: `crontick why {head}`"
 
 
 def test_of_a_kind_that_the_tick_did_not_know(sql: Sql) -> None:
