@@ -18,6 +18,7 @@ from crontick.handler.cli import (
     reminders,
     report,
     rotate,
+    schedules,
     status,
     tick,
     ticks,
@@ -55,5 +56,6 @@ app.command("rotate-keys")(rotate.rotate_keys)
 app.command("status")(status.status)
 app.command("ticks")(ticks.ticks)
 app.add_typer(reminders.app, name="reminders")
+app.add_typer(schedules.app, name="schedules")
 app.add_typer(webhook.app, name="webhook")
 app.add_typer(report.app, name="report")

@@ -149,3 +149,10 @@ def test_the_zone_data_are_those_that_came_along() -> None:
     assert zone_data_version() >= "2026b"
     # Since that release British Columbia no longer changes its clocks; a host's own data may be older.
     assert offset_at("America/Vancouver", datetime(2026, 12, 1, tzinfo=UTC)) == timedelta(hours=-7)
+
+
+@pytest.mark.parametrize("text", ["50 1 * * *", "30 1 * * *", "0-59 1 * * *"])
+def test_asked_in_the_second_pass_a_fixed_time_of_the_first_is_over(text: str) -> None:
+    second_pass = datetime(2026, 11, 1, 6, 40, tzinfo=UTC)  # 01:40 in New York, for the second time
+    slot = following(parse(text, "America/New_York"), second_pass)
+    assert slot.local[:13] == "2026-11-02T01"

@@ -1,0 +1,93 @@
+"""When expressions fire, and what they do when clocks change; neither needs a database."""
+
+import sys
+from datetime import UTC, datetime
+from typing import Annotated, Any, Final
+
+import typer
+
+from crontick.handler.cli.options import Json, moment
+from crontick.handler.cli.screen import complain, say, say_json, table
+from crontick.jobs.clock_change import around, coming_changes, shown
+from crontick.jobs.slots import CronError, Expression, Slot, following, parse
+from crontick.jobs.zones import Change
+
+app: Final = typer.Typer(help="Schedules, and when their expressions fire.", no_args_is_help=True)
+
+
+def _after(text: str) -> datetime:
+    at = moment(text)
+    if not 1970 <= at.year < 2200:
+        raise typer.BadParameter(f"{text} is not between 1970 and 2200")
+    return at
+
+
+Expr = Annotated[str, typer.Argument(metavar="EXPR", help="Five fields in quotes, or @daily and the like.")]
+Zone = Annotated[str, typer.Option("--tz", metavar="ZONE", help="The time zone, such as Europe/Berlin.")]
+After = Annotated[
+    datetime | None,
+    typer.Option("--after", metavar="TIME", parser=_after, help="Strictly after then.", show_default="now"),
+]
+Slots = Annotated[int, typer.Option("--count", min=1, max=1000, help="How many.")]
+
+
+@app.command("next")
+def next_(expr: Expr, tz: Zone = "UTC", after: After = None, count: Slots = 5, json: Json = False) -> None:
+    """Print the next slots of an expression, in UTC, one a line; on a terminal with the zone's own time."""
+    expression = _parsed(expr, tz)
+    last: Slot | datetime = after or datetime.now(UTC)
+    slots = [last := following(expression, last) for _ in range(count)]
+    rows = [{"at": slot.at, "local": _clock(tz, slot.at), "named": slot.local, "fold": slot.fold} for slot in slots]
+    if json:
+        say_json(rows)
+    elif sys.stdout.isatty():
+        table(rows, ("at", "local"), as_json=False, nothing="")
+    else:
+        for slot in slots:
+            say(f"{slot.at:%Y-%m-%dT%H:%M:%SZ}")
+
+
+@app.command()
+def preview(expr: Expr, tz: Zone = "UTC", after: After = None, json: Json = False) -> None:
+    """Show what an expression does across the next change of the clock in each direction."""
+    expression = _parsed(expr, tz)
+    changes = coming_changes(tz, after or datetime.now(UTC))
+    rows = [row for change in changes for row in _rows(expression, change)]
+    nothing = f"no change of the clock is known in {tz}: every slot fires at the time that it names"
+    if json:
+        say_json(rows)
+        return
+    for change in changes:
+        complain(_told(tz, change))
+    table(rows, ("at", "local", "named", "what"), as_json=False, nothing=nothing)
+
+
+def _parsed(text: str, zone: str) -> Expression:
+    try:
+        return parse(text, zone)
+    except CronError as error:
+        raise typer.BadParameter(str(error)) from None
+
+
+def _rows(expression: Expression, change: Change) -> list[dict[str, Any]]:
+    return [
+        {
+            "change_at": change.at,
+            "at": happening.at,
+            "local": happening.at and _clock(expression.zone, happening.at),
+            "named": f"{happening.named:%Y-%m-%d %H:%M}",
+            "what": happening.what,
+        }
+        for happening in around(expression, change, at_most=200)
+    ]
+
+
+def _told(zone: str, change: Change) -> str:
+    wall = change.at.replace(tzinfo=None)
+    before, after = (wall + change.before), (wall + change.after)
+    return f"{zone}, {change.at:%Y-%m-%d %H:%M}Z: the clock goes from {before:%H:%M} to {after:%H:%M}"
+
+
+def _clock(zone: str, at: datetime) -> str:
+    """The zone's own time with its offset, as a string: JSON would turn it into UTC."""
+    return shown(zone, at).isoformat()
