@@ -41,6 +41,12 @@ def create_app(
     if readers := digests(settings.cron_secrets + settings.admin_secrets):
         routes.append(Route(f"{prefix}/readyz", _Raw(health.ready(check_ready, readers))))
 
+    if settings.admin_secrets:
+        # Not at the top: a cold tick without these routes need not read them.
+        from crontick.handler.operator_door import ACTIONS, ActionDoor, BreakersDoor
+
+        routes.append(Route(f"{prefix}/api/breakers", BreakersDoor(settings)))
+        routes += [Route(f"{prefix}{path}", ActionDoor(settings, path)) for path in ACTIONS]
     if settings.admin_secrets or settings.signing_secrets:
         # Imported here: where no secret opens these routes, a cold tick does not pay for them.
         from crontick.handler.report_door import FileDoor, ReportDoor

@@ -26,6 +26,7 @@ OUT_OF_RANGE: Final = Type("out-of-range", 422, "A field is unknown or out of ra
 BODY_LATE: Final = Type("body-late", 408, "The body took too long")
 BODY_TOO_LARGE: Final = Type("body-too-large", 413, "The body is too large")
 BODY_ENCODED: Final = Type("body-encoded", 415, "The body is compressed")
+NOT_THERE: Final = Type("not-there", 404, "What was named is not there")
 NO_REPORT: Final = Type("no-report", 404, "There is no such run of a report")
 REPORT_NOT_READY: Final = Type("report-not-ready", 409, "The report's file is not finished")
 LINK_REFUSED: Final = Type("link-refused", 403, "The link does not open this")
@@ -44,6 +45,7 @@ TYPES: Final = (
     BODY_LATE,
     BODY_TOO_LARGE,
     BODY_ENCODED,
+    NOT_THERE,
     NO_REPORT,
     REPORT_NOT_READY,
     LINK_REFUSED,

@@ -34,7 +34,7 @@ class Claiming:
         self._gates: dict[str, Value] = {
             "markers": deployment.markers_json(),
             "limits": None,
-            "breakers": None,
+            "breakers": deployment.breakers or None,
             "queue_seats": None,
         }
         kept = deployment.config.retention

@@ -10,7 +10,7 @@ from crontick.jobs.clock import Moment
 from crontick.jobs.enqueue import enqueue
 from crontick.jobs.job import Job
 from crontick.jobs.once import Once
-from crontick.jobs.outcomes import Mark
+from crontick.jobs.outcomes import Mark, Target
 from crontick.jobs.payload import PAYLOAD_BYTES, PayloadError, encode_json, stored_bytes
 from crontick.jobs.signals import LeaseLost
 from crontick.sql import query
@@ -99,6 +99,7 @@ class Context:
         "marks",
         "progress_made",
         "seconds_allowed",
+        "target",
     )
 
     def __init__(  # noqa: PLR0913 (made in one place, and each is one fact of the attempt)
@@ -127,6 +128,8 @@ class Context:
         self.claim_told = False
         self.completing = False
         self.progress_made: tuple[int, int | None] | None = None
+        self.target: Target | None = None
+        """How it found what it calls: "ok" or "failed", where its end would not say so by itself."""
         self.hides: Callable[[str], str] = _as_it_is
         """Takes the job's secret fields out of a text."""
 

@@ -48,6 +48,11 @@ class Deployment(msgspec.Struct, frozen=True, kw_only=True):
         """The names of all kinds, sorted."""
         return sorted(self.kinds)
 
+    @property
+    def breakers(self) -> list[str]:
+        """The names of the kinds that have a breaker, sorted."""
+        return sorted(name for name, kind in self.kinds.items() if kind.breaker)
+
     def kinds_json(self) -> str:
         """What ``crontick.kinds`` keeps, by which an enqueue from any language finds queue and priority."""
         return msgspec.json.encode(
@@ -167,7 +172,7 @@ def _add(found: dict[str, Kind[Any]], kind: Kind[Any], where: str) -> None:
 def _overridden(kind: Kind[Any], said: KindSettings) -> Kind[Any]:
     changes: dict[str, Any] = {
         name: value
-        for name in ("queue", "priority", "max_attempts", "on_failure")
+        for name in ("queue", "priority", "max_attempts", "on_failure", "breaker")
         if (value := getattr(said, name)) is not None
     }
     if said.timeout is not None:
@@ -248,6 +253,7 @@ def _hash(kinds: Mapping[str, Kind[Any]], reminders: list[Reminder], config: Con
                 k.window_seconds,
                 sorted(k.secret),
                 k.on_failure,
+                k.breaker,
             ]
             for _, k in sorted(kinds.items())
         ],

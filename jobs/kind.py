@@ -48,6 +48,8 @@ class Kind(msgspec.Struct, Generic[P], frozen=True, eq=False):
     secret: frozenset[str] = frozenset()
     on_failure: OnFailure = "block"
     """What a job of a group does to its followers while it waits for another attempt."""
+    breaker: bool = False
+    """Whether its jobs wait while what they call keeps failing."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the function itself, as a test may."""
@@ -115,6 +117,7 @@ def kind(  # noqa: PLR0913 (each is one number of the kind, by name)
     window: Delay | None = None,
     secret: Iterable[str] = (),
     on_failure: OnFailure = "block",
+    breaker: bool = False,
 ) -> Decorator:
     """Make a function the function of a kind.
 
@@ -124,7 +127,8 @@ def kind(  # noqa: PLR0913 (each is one number of the kind, by name)
     sent. ``window`` is how long the provider knows an idempotency key (``mark.idempotency_key``): until an hour before
     its end, a send in doubt is repeated under the same key. ``secret`` names fields of the payload that are encrypted
     at rest and shown nowhere. ``on_failure`` says whether a job that failed keeps its group waiting until its next
-    attempt (``"block"``), or lets it pass (``"pass"``).
+    attempt (``"block"``), or lets it pass (``"pass"``). ``breaker``: while what it calls keeps failing, its jobs wait
+    without using up attempts.
     """
     for what, given in (("kind", name), ("queue", queue)):
         if not re.match(NAME_PATTERN, given):
@@ -166,6 +170,7 @@ def kind(  # noqa: PLR0913 (each is one number of the kind, by name)
             window_seconds=window_seconds,
             secret=hidden,
             on_failure=on_failure,
+            breaker=breaker,
         )
 
     return decorate

@@ -1,10 +1,15 @@
 """How an attempt can end: a closed set."""
 
-from typing import Any, TypeAlias
+from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
 
-__all__ = ["Cancelled", "Dead", "Failed", "HandedBack", "Mark", "Outcome", "Snoozed", "Succeeded"]
+__all__ = ["Cancelled", "Dead", "Failed", "HandedBack", "Mark", "Outcome", "Snoozed", "Succeeded", "Target", "found"]
+
+Target: TypeAlias = Literal["ok", "failed", "nothing"]
+"""How an attempt found what it calls, for the breaker; nothing: it cannot say."""
+LATER: Final = frozenset({408, 425, 429})
+"""Of the 4xx those that are not about this request: the receiver has no time for it now."""
 
 
 class Succeeded(msgspec.Struct, frozen=True, gc=False):
@@ -74,3 +79,8 @@ class Mark(msgspec.Struct, frozen=True, gc=False):
     message_id: str | None = None
     content_hash: str | None = None
     details: dict[str, Any] | None = None
+
+
+def found(status: int) -> Target:
+    """What an HTTP answer of that status says of its sender."""
+    return "failed" if status in LATER or status >= 500 else "ok"

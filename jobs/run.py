@@ -13,7 +13,7 @@ from crontick.jobs.backoff import delay_seconds
 from crontick.jobs.context import Context
 from crontick.jobs.interrupts import is_ctrl_c
 from crontick.jobs.once import InDoubt
-from crontick.jobs.outcomes import Cancelled, Dead, Failed, HandedBack, Mark, Outcome, Snoozed, Succeeded
+from crontick.jobs.outcomes import Cancelled, Dead, Failed, HandedBack, Mark, Outcome, Snoozed, Succeeded, Target
 from crontick.jobs.payload import PAYLOAD_BYTES, PayloadError, encode_json, stored_bytes
 from crontick.jobs.signals import Cancel, LeaseLost, Permanent, Retry, Snooze
 from crontick.jobs.threads import SyncSide
@@ -43,11 +43,18 @@ class Ending(msgspec.Struct, frozen=True, gc=False):
     outcome: Outcome
     marks: tuple[Mark, ...] = ()
     completed: bool = False
+    target: Target | None = None
 
     @property
     def plain(self) -> bool:
         """Nothing to say but that it succeeded."""
-        return self.outcome is _PLAIN and not self.marks and not self.completed and not self.ctx.children
+        return (
+            self.outcome is _PLAIN
+            and not self.marks
+            and not self.completed
+            and self.target is None
+            and not self.ctx.children
+        )
 
 
 class Runner:
@@ -118,6 +125,10 @@ class Runner:
         return ended(ctx, self._raised(ctx, error))
 
     def _raised(self, ctx: Context, error: BaseException) -> Outcome:
+        if ctx.kind.breaker and ctx.target is None:
+            from crontick.jobs.target import told_by
+
+            ctx.target = told_by(error)
         if ctx.completing:
             _LOG.warning("job %s raised after complete: %s", ctx.job.id, self._text(ctx, error))
         match error:
@@ -220,8 +231,9 @@ class Runner:
 def ended(ctx: Context, outcome: Outcome) -> Ending:
     """The ending, with what is known of each marker: never entered is free, entered and not left is in doubt."""
     completed = ctx.completing or ctx.claim_told
+    target = _target(ctx, outcome) if ctx.kind.breaker else None
     if not ctx.marks and ctx.job.marker_state != "reserved":
-        return Ending(ctx, outcome, (), completed)
+        return Ending(ctx, outcome, (), completed, target)
     marks = tuple(mark or Mark(ctx.kind.name, key, "in_doubt") for key, mark in ctx.marks.items())
     own = ctx.job.marker
     if own is not None and ctx.job.marker_state == "reserved" and own not in ctx.marks:
@@ -229,7 +241,16 @@ def ended(ctx: Context, outcome: Outcome) -> Ending:
     doubt = next((mark for mark in marks if mark.state == "in_doubt"), None)
     if doubt is not None and not isinstance(outcome, Dead):
         outcome = _in_doubt(ctx, outcome, doubt.key)
-    return Ending(ctx, outcome, marks, completed)
+    return Ending(ctx, outcome, marks, completed, target)
+
+
+def _target(ctx: Context, outcome: Outcome) -> Target:
+    """What was cut off had no answer in time; what was sent before, or never began, called nobody."""
+    if ctx.target is not None:
+        return ctx.target
+    if isinstance(outcome, Succeeded):
+        return "nothing" if outcome.duplicate else "ok"
+    return "failed" if ctx.cut is not None and not isinstance(outcome, HandedBack) else "nothing"
 
 
 def _in_doubt(ctx: Context, outcome: Outcome, key: str) -> Outcome:

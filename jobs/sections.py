@@ -53,6 +53,7 @@ class KindSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_o
     backoff: Annotated[tuple[Seconds, ...], Meta(min_length=1)] | Exponential | None = None
     secret: tuple[Annotated[str, Meta(min_length=1)], ...] = ()
     on_failure: Literal["block", "pass"] | None = None
+    breaker: bool | None = None
 
     def __post_init__(self) -> None:
         if self.url is not None:

@@ -58,6 +58,8 @@ def _told(ending: Ending) -> dict[str, Any]:
     ctx = ending.ctx
     told: dict[str, Any] = {"id": ctx.job.id, "claim": ctx.job.claim, "completed": ending.completed}
     told |= _fate(ending)
+    if ending.target is not None:
+        told["target"] = ending.target
     if ending.marks:
         told["marks"] = ending.marks
         sent: Mark | None = next((mark for mark in ending.marks if mark.provider), None)
@@ -110,7 +112,7 @@ def bare(ending: Ending, why: str, *, drop_children: bool) -> Ending:
             outcome = Cancelled(said)
         case other:
             outcome = other
-    return Ending(ending.ctx, outcome, tuple(map(_bare_mark, ending.marks)), ending.completed)
+    return Ending(ending.ctx, outcome, tuple(map(_bare_mark, ending.marks)), ending.completed, ending.target)
 
 
 def _bare_mark(mark: Mark) -> Mark:

@@ -3,6 +3,7 @@
 import typer
 
 from crontick.handler.cli import (
+    breakers,
     check,
     dead,
     demo,
@@ -49,6 +50,7 @@ app.command("run-now")(jobs.run_now)
 app.add_typer(dead.app, name="dead")
 app.add_typer(doubts.app, name="doubts")
 app.add_typer(email.app, name="email")
+app.add_typer(breakers.app, name="breakers")
 app.command("pause")(pauses.pause)
 app.command("resume")(pauses.resume)
 app.command("groups")(groups.groups)

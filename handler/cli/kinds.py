@@ -11,7 +11,8 @@ from crontick.jobs.sections import KindSettings
 __all__ = ["COLUMNS", "rows"]
 
 COLUMNS: Final = (
-    "kind", "queue", "priority", "timeout", "needs", "attempts", "delays", "marker", "secret", "declared", "overridden"
+    "kind", "queue", "priority", "timeout", "needs", "attempts", "delays", "marker", "secret", "breaker", "declared",
+    "overridden",
 )  # fmt: skip
 _UNITS: Final = ((86_400, "d"), (3600, "h"), (60, "m"))
 
@@ -30,6 +31,7 @@ def rows(deployment: Deployment) -> Iterator[dict[str, Any]]:
             "delays": delays(kind.backoff),
             "marker": _marker(kind),
             "secret": ", ".join(sorted(kind.secret)) or None,
+            "breaker": "yes" if kind.breaker else None,
             "declared": _where(kind, said),
             "overridden": ", ".join(_otherwise(said)) or None,
         }

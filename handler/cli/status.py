@@ -14,6 +14,7 @@ from crontick.handler.cli.screen import Row, lasting, say, say_json, table
 COLUMNS: Final = ("queue", "kind", "status", "held_by", "jobs", "oldest_due")
 PAUSES: Final = ("what", "name", "paused_at", "by", "reason")
 WATCH_SECONDS: Final = 2.0
+BREAKERS_AT_MOST: Final = 20
 
 MAX_AGE: Final = timedelta(hours=24)
 
@@ -44,9 +45,10 @@ def status(
 def _show(conn: Connection, max_age: timedelta, *, json: bool) -> list[str]:
     [state] = ask(conn, "read_state")
     work, pauses = ask(conn, "read_overview"), ask(conn, "list_pauses")
+    breakers = ask(conn, "list_breakers", {"at_most": BREAKERS_AT_MOST, "open_only": True})
     wrong = findings(state, max_age)
     if json:
-        say_json({**state, "work": work, "paused": pauses, "wrong": wrong})
+        say_json({**state, "work": work, "paused": pauses, "breakers": breakers, "wrong": wrong})
         return wrong
     say(_headline(state))
     if work:
@@ -57,6 +59,8 @@ def _show(conn: Connection, max_age: timedelta, *, json: bool) -> list[str]:
         paused = f"{pause['what']} {pause['name']}".rstrip()
         how = "paused" if pause["status_code"] is None else "disabled"
         say(f"{how}: {paused} since {since} by {pause['by']}{reason}")
+    for breaker in breakers:
+        say(_breaker(breaker))
     for sentence in wrong:
         say(f"! {sentence}")
     return wrong
@@ -68,6 +72,12 @@ def _headline(state: Row) -> str:
         last = f"last tick {lasting(state['last_tick_age'])} ago ({state['last_trigger']})"
     clock = "; THE TEST CLOCK IS INSTALLED" if state["test_clock"] else ""
     return f"environment {state['environment']}; {last}{clock}"
+
+
+def _breaker(found: Row) -> str:
+    reason = f" ({found['reason']})" if found["reason"] else ""
+    state, since = found["state"].replace("_", " "), found["opened_at"].isoformat(timespec="seconds")
+    return f"{state}: {found['target']} since {since} by {found['by']}{reason}; jobs that wait: {found['waiting']}"
 
 
 def findings(state: Row, max_age: timedelta) -> list[str]:
@@ -89,6 +99,10 @@ def findings(state: Row, max_age: timedelta) -> list[str]:
         (
             state["disabled_endpoints"],
             "endpoints that answered 410 and are disabled: {}: `crontick resume endpoint NAME`, when they want more",
+        ),
+        (
+            state["open_breakers"],
+            "targets that are left alone, for they fail or somebody said so: {}: `crontick breakers`",
         ),
         (state["doubts"], "messages that may or may not have been sent: {}: `crontick doubts list`"),
         (

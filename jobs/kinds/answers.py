@@ -7,11 +7,11 @@ from crontick.jobs import texts
 from crontick.jobs.backoff import delay_seconds
 from crontick.jobs.context import Context
 from crontick.jobs.outbound import Answer, retry_after_seconds
+from crontick.jobs.outcomes import LATER, found
 from crontick.jobs.signals import Permanent, Retry
 
 __all__ = ["judge", "kept"]
 
-_LATER: Final = frozenset({408, 425, 429})
 _KEPT_CHARACTERS: Final = 500
 
 
@@ -22,6 +22,7 @@ def judge(answer: Answer, host: str, ctx: Context, *, gone: str = "it wants no m
     means.
     """
     status = answer.status
+    ctx.target = found(status)
     if 200 <= status < 300:
         return
     said, body = f"{status} from {host}", kept(answer.body)
@@ -30,7 +31,7 @@ def judge(answer: Answer, host: str, ctx: Context, *, gone: str = "it wants no m
     if 300 <= status < 400:
         where = "a redirect is not followed, write the URL that it leads to"
         raise Permanent(f"{said}: {where}", status_code=status, detail=body)
-    if 400 <= status < 500 and status not in _LATER:
+    if 400 <= status < 500 and status not in LATER:
         raise Permanent(said, status_code=status, detail=body)
     after = retry_after_seconds(answer.headers, datetime.now(UTC))
     if after is not None:  # never earlier than asked, and never hotter than our own delays

@@ -38,6 +38,7 @@ class DeliverWebhook(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw
     needs=6,
     max_attempts=8,
     backoff=[MINUTE, 5 * MINUTE, 30 * MINUTE, 2 * HOUR, 5 * HOUR, 10 * HOUR, 24 * HOUR],
+    breaker=True,
 )
 async def deliver_webhook(payload: DeliverWebhook, ctx: Context) -> dict[str, Any]:
     """POST the body. 2xx: delivered; 408, 425, 429, 5xx and no answer: again later; 3xx and other 4xx: dead.

@@ -56,7 +56,11 @@ async def hand_in(payload: SendEmail, ctx: Context) -> dict[str, Any] | None:
         except Held as held:
             raise Snooze(held.after_seconds) from None
         except NotConnected as error:
+            ctx.target = "failed"
             raise Retry(str(error)) from None
+        except Unanswered:
+            ctx.target = "failed"
+            raise
     return _refused(payload, refused, ctx, key=str(mark.key)) if refused else None
 
 
@@ -103,6 +107,7 @@ async def _over_smtp(mail: _Mail, ctx: Context, mark: Once) -> Mapping[str, Said
             server, envelope, made.wire, seconds=mail.seconds, most=mail.settings.connections
         )
     except Said as said:
+        ctx.target = "failed" if said.of_the_server else "ok"
         raise _no(said, server.host) from said
     except asyncio.CancelledError:
         if not envelope.begun:
@@ -129,8 +134,12 @@ async def _over_resend(mail: _Mail, ctx: Context, mark: Once) -> None:
             mail.settings.base_url, api_key, request, seconds=mail.seconds
         )
     except Unanswered as error:
+        ctx.target = "failed"
         mark.in_doubt()
         raise Retry(str(error)) from None
+    except Retry:  # it is never about this mail
+        ctx.target = "failed"
+        raise
     except KeyUsed as error:
         if ctx.kind.in_doubt == "resend":
             raise

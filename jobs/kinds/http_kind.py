@@ -40,7 +40,7 @@ class _Call(msgspec.Struct, frozen=True, kw_only=True):
 def http_kind(name: str, url: str) -> Kind[Any]:
     """The kind of that name, whose jobs are POSTed to ``url``, signed with ``CRONTICK_SIGNING_SECRET``."""
 
-    @kind(name, timeout=20, needs=10)
+    @kind(name, timeout=20, needs=10, breaker=True)
     async def post_job(_payload: Any, ctx: Context) -> Any:
         try:
             secrets = tokens(ctx.secret(SIGNING_SECRET))

@@ -51,4 +51,5 @@ async def post(ctx: Context, door: "httpx.AsyncClient", target: Target, *, event
     try:
         return await send(door, target.url, content=body, headers=headers, seconds=seconds)
     except (NotConnected, Unanswered) as error:
+        ctx.target = "failed"
         raise Retry(str(error)) from None

@@ -18,6 +18,7 @@ __all__ = ["SendEmail", "send_email"]
     max_attempts=5,
     backoff=[60, 300, 1800, 7200],
     marker="dedupe_key",
+    breaker=True,
 )
 async def send_email(payload: SendEmail, ctx: Context) -> dict[str, Any] | None:
     """Hand one mail in. A 4xx and no connection: again later; a 5xx: dead; cut off after its content: in doubt.

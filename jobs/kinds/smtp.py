@@ -22,6 +22,8 @@ __all__ = ["Accepted", "Envelope", "Said", "failure", "hand_in", "opened"]
 _ADDRESSES_TRIED: Final = 4
 _CONFIGURATION: Final = frozenset({530, 534, 535, 538})
 """The server wants another login or encryption: the recipient has nothing to do with it."""
+_NOT_AVAILABLE: Final = 421
+"""The service is closing, at whichever step (RFC 5321, 3.8)."""
 Step = Literal["greeting", "login", "sender", "recipient", "data"]
 
 
@@ -45,6 +47,11 @@ class Said(Exception):
     def throttled(self) -> bool:
         """The server wants less of all our mail, as SES says when its quota is used up."""
         return "throttl" in self.words.lower()
+
+    @property
+    def of_the_server(self) -> bool:
+        """It takes no mail at all of us just now, whoever it is for."""
+        return self.unfit or self.throttled or self.step == "greeting" or self.code == _NOT_AVAILABLE
 
     @property
     def temporary(self) -> bool:

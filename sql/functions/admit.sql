@@ -8,8 +8,14 @@ as $$
 declare
     v_ids bigint [] := p_ids;
 begin
+    if p_breakers is not null and cardinality(v_ids) > 0 then
+        v_ids := crontick.hold_broken(v_ids, p_claim, p_now, p_lease_end, p_breakers);
+    end if;
     if p_limits is not null and cardinality(v_ids) > 0 then
         v_ids := crontick.admit_limited(v_ids, p_claim, p_now, p_limits, p_taken);
+        if p_breakers is not null then
+            perform crontick.give_back_probes(p_ids, v_ids, p_claim, p_now);
+        end if;
     end if;
     return v_ids;
 end

@@ -47,6 +47,7 @@ declare
     v_old int;
     v_want int;
     v_more boolean;
+    v_breakers text [];
 begin
     select t.id into v_tick from crontick.ticks as t where t.opening = p_opening and t.ended_at is null;
     if v_tick is null or p_seats < 1 then
@@ -68,6 +69,10 @@ begin
     into v_paused_queues, v_paused_kinds, v_paused_groups, v_paused_endpoints
     from crontick.pauses as p;
     perform crontick.free_limited(p_limits, v_now, p_seats);
+    if p_breakers is not null then
+        perform crontick.tend_breakers(v_now, p_known, p_breakers);
+        v_breakers := case when exists (select from crontick.breakers as b where b.state <> 'closed') then p_breakers end;
+    end if;
 
     for pass in 1..6 loop
         exit when v_taken >= p_seats;
@@ -102,7 +107,7 @@ begin
         select *
         from crontick.take(
             v_picked, p_claim, v_tick, v_now, v_lease_end, p_known, v_paused_kinds, v_paused_groups, v_paused_endpoints, p_markers,
-            p_limits, p_breakers, v_all
+            p_limits, v_breakers, v_all
         );
         get diagnostics v_row_count = row_count;
         v_all := v_all || v_picked;
@@ -152,6 +157,7 @@ begin
                 and j.queue <> all(v_paused_queues)
                 and (j.group_digest is null or j.group_digest <> all(v_paused_groups))
                 and coalesce(crontick.endpoint_of(j.kind, j.payload) <> all(v_paused_endpoints), true)
+                and (v_breakers is null or coalesce(crontick.broken_until(j.kind, j.payload) <= v_now, true))
                 and (p_queues is null or j.queue = any(p_queues))
                 and (p_jobs is null or j.id = any(p_jobs))
             order by j.held_by, j.kind, j.id
@@ -163,7 +169,7 @@ begin
             select *
             from crontick.take(
                 v_picked, p_claim, v_tick, v_now, v_lease_end, p_known, v_paused_kinds, v_paused_groups, v_paused_endpoints,
-                p_markers, p_limits, p_breakers, null
+                p_markers, p_limits, v_breakers, null
             );
             get diagnostics v_taken = row_count;
             v_all := v_picked;

@@ -70,6 +70,7 @@ begin
             from crontick.unfinished_jobs as j
             where j.held_by = 'suspect' and j.held_by <> 'group' and j.status <> 'running' and j.kind = any(p_known)
                 and j.run_at <= v_now and j.claimed_by is distinct from v_tick and j.lone_rescues < 2
+                and coalesce(crontick.broken_until(j.kind, j.payload) <= v_now, true)
                 and (p_queues is null or j.queue = any(p_queues)) and j.queue <> all(v_paused)
                 and not exists (
                     select
@@ -77,6 +78,7 @@ begin
                     where (p.what = 'kind' and p.name = j.kind) or (p.what = 'group' and p.name = j.group_key)
                 )
         );
+        more := more or coalesce(crontick.breakers_due(v_now) <= v_now, false);
         oldest_due_seconds := coalesce(
             (select extract(epoch from v_now - min(l.oldest_at)) from unnest(v_lanes) as l), 0
         );

@@ -6,8 +6,9 @@ as $$
         (select min(l.oldest_at) from crontick.lanes('infinity', null, p_paused) as l),
         (select min(c.lease_expires_at) from crontick.claims as c),
         (select min(l.look_at) from crontick.limit_lines as l where l.look_at is not null and l.look_at < 'infinity'),
+        crontick.breakers_due(p_now),
         (
-            select min(j.run_at)
+            select nullif(min(greatest(j.run_at, crontick.broken_until(j.kind, j.payload))), 'infinity')
             from crontick.unfinished_jobs as j
             where j.held_by = 'suspect' and j.held_by <> 'group' and j.status <> 'running' and j.lone_rescues < 2
                 and j.queue <> all(p_paused)

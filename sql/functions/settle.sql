@@ -171,6 +171,17 @@ begin
             and not exists (select from crontick.attempts as a where a.job = f.id and a.claim = f.claim);
     end if;
 
+    if exists (select from unnest(v_endings) as e where e.target is not null) then
+        perform crontick.call_targets(
+            v_endings,
+            v_done || array(
+                select c.id
+                from unnest(settle.completed) as c (id)
+                where c.id <> all(array(select unnest(t.completed) from crontick.ticks as t where t.opening = p_opening))
+            ),
+            v_now
+        );
+    end if;
     update crontick.ticks as t
     set
         succeeded = t.succeeded + v_plain

@@ -13,6 +13,7 @@ declare
     v_pause crontick.pauses;
     v_tick crontick.ticks;
     v_marker crontick.markers;
+    v_breaker crontick.breakers;
     v_misfit constant boolean := coalesce(
         (
             select a.fingerprint = 'crontick:payload'
@@ -137,6 +138,27 @@ begin
             'a process died under it (%s): it runs alone at the end of the next tick that knows it, and is dead after two deaths alone',
             coalesce(v_job.last_error, 'no error was kept')
         );
+    end if;
+    if v_job.held_by like 'breaker:%' then
+        select * into v_breaker from crontick.breakers as b where b.hold = v_job.held_by;
+        if v_breaker.state = 'open' and v_breaker.retry_at is null then
+            return format(
+                'waits for %1$s, whose breaker %2$s opened at %3$s%4$s: `crontick breakers close %1$s`', v_breaker.target,
+                v_breaker."by", to_char(v_breaker.changed_at, v_time), coalesce(' (' || v_breaker.reason || ')', '')
+            );
+        elsif v_breaker.state = 'open' then
+            return format(
+                'waits for %1$s, which keeps failing (%2$s): one job tries it %3$s: `crontick breakers close %1$s` once it is well',
+                v_breaker.target, v_breaker.reason,
+                case when v_breaker.retry_at > v_now then 'at ' || to_char(v_breaker.retry_at, v_time) else 'in the next tick' end
+            );
+        elsif v_breaker.state = 'half_open' then
+            return format(
+                'waits for %s, which kept failing and is tried by job %s just now: `crontick why %s`', v_breaker.target,
+                v_breaker.probe_job, v_breaker.probe_job
+            );
+        end if;
+        return 'its target is well again: the jobs that waited for it go on in batches, it among them';
     end if;
     if v_job.held_by is not null then
         return format('is held by %s: the next tick lets it go', v_job.held_by);

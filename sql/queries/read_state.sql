@@ -23,6 +23,10 @@ select
         where p.status_code is not null
     ) as disabled_endpoints,
     (
+        select count(*) from crontick.breakers as b
+        where b.state <> 'closed'
+    ) as open_breakers,
+    (
         select sum(o.jobs) from crontick.overview as o
         where o.held_by = 'kind'
     )::bigint as unknown_kinds,

@@ -155,6 +155,7 @@ STATE = {
     "died_ticks": 0,
     "dead_letters": 0,
     "disabled_endpoints": 0,
+    "open_breakers": 0,
     "doubts": 0,
     "unknown_kinds": None,
     "missing_keys": None,
@@ -172,6 +173,10 @@ STATE = {
         ({"last_tick_age": timedelta(hours=25)}, "no tick has come for 1d 1h, and nothing is due"),
         ({"refused_ends": 1}, "jobs whose end the database refuses to store: 1: `crontick jobs --error"),
         ({"disabled_endpoints": 1}, "endpoints that answered 410 and are disabled: 1: `crontick resume endpoint NAME`"),
+        (
+            {"open_breakers": 3},
+            "targets that are left alone, for they fail or somebody said so: 3: `crontick br",
+        ),
         ({"died_ticks": 2}, "ticks of the last day that died before their end: 2"),
     ],
 )

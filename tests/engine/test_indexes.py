@@ -54,6 +54,13 @@ select 'limit:x:' || md5(n::text), 'x', n::text, '', now(), 'infinity' from gene
 insert into crontick.pauses select 'queue', 'q' || n, now(), 'ann', null, 'ann' from generate_series(1, 2000) as n;
 insert into crontick.webhook_endpoints
 select 'e' || n, 'https://x.example', 'whsec_', null, null, now(), now() from generate_series(1, 2000) as n;
+insert into crontick.breakers (hold, target, kind, state, look_at, opened_at, changed_at, by)
+select crontick.breaker_hold('kind:k' || n), 'kind:k' || n, 'k' || n,
+    case when n % 100 = 0 then 'open' else 'closed' end, now() + interval '1 day', case when n % 100 = 0 then now() end,
+    now(), 'crontick'
+from generate_series(1, 2000) as n;
+insert into crontick.target_calls (hold, target, kind, verdict)
+select crontick.breaker_hold('kind:k' || n), 'kind:k' || n, 'k' || n, 'failed' from generate_series(1, 5000) as n;
 """
 LOOKED_AT = (
     "select * from crontick.dead_letters order by id limit 20",
@@ -68,6 +75,9 @@ LOOKED_AT = (
     "select * from crontick.report_runs where id = -7",
     "select * from crontick.report_files order by started_at limit 20",
     "select * from crontick.report_parts where run = -7",
+    "select crontick.tend_breakers(crontick.now(), array['mail'], array['mail'])",
+    "select crontick.broken_until('k7', '{}')",
+    "select exists (select from crontick.breakers as b where b.state <> 'closed')",
 )
 SPARED = {
     "installation_pkey": "one row",

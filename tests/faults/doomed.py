@@ -8,16 +8,23 @@ import sys
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
-from typing import Any
+from typing import Any, TypedDict
 
 import msgspec
 
-from crontick.jobs import Context, LeaseLost, kind
+from crontick.jobs import Context, LeaseLost, Retry, kind
 
 ON_TRIAL: list[bool] = []
 """Not empty in a process that may die."""
 GO_ON = signal.SIGUSR1
 """Lets the functions that wait go on."""
+
+
+class Called(TypedDict, total=False):
+    """``stop``: where a process may die, wait for it. ``down``: the answer is 503."""
+
+    stop: bool
+    down: bool
 
 
 def say(what: str, ctx: Context) -> None:
@@ -135,6 +142,16 @@ async def gorge(payload: dict[str, Any]) -> None:
         taken.append(bytes(payload["bytes"]))
 
 
+@kind("call", timeout=60, needs=0, breaker=True, backoff=[86400])
+async def call(payload: Called, ctx: Context) -> None:
+    """Calls somebody who is down, or whose answer a process that may die does not live to see."""
+    await write(ctx)
+    if payload.get("stop") and ON_TRIAL:
+        await stop("calling", ctx)
+    if payload.get("down"):
+        raise Retry("503 from crm.example", status_code=503)
+
+
 EATEN: list[bytes] = []
 
 
@@ -145,7 +162,7 @@ async def hesitate(ctx: Context) -> AsyncIterator[None]:
     yield
 
 
-KINDS = (note, wait, poison, mail, pay, late, block, eat, gorge)
+KINDS = (note, wait, poison, mail, pay, late, block, eat, gorge, call)
 
 
 def main() -> None:

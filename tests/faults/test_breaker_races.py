@@ -1,0 +1,239 @@
+"""One probe at a time, whatever dies, waits or runs at once; and nothing that a breaker held stays behind."""
+
+import asyncio
+from datetime import timedelta
+from pathlib import Path
+from typing import Any
+
+import psycopg
+import pytest
+
+from crontick.jobs import Context, Retry, kind
+from crontick.jobs.process import run_tick
+from crontick.jobs.request import TickRequest
+from crontick.sql import SCHEMA
+from tests.faults import doomed
+from tests.faults.world import World, deployed
+
+FAILURES = 5
+
+
+async def fallen(world: World) -> None:
+    """The breaker of ``call`` is open; the five that failed are tried again in a day."""
+    for _ in range(FAILURES):
+        await world.enqueue(doomed.call, {"down": True})
+    await world.tick()
+    assert await state(world) == ("open", 1)
+
+
+async def state(world: World, target: str = "kind:call") -> tuple[str, int] | None:
+    """Its state, and how often it opened."""
+    rows = await world.rows("select state, times_opened from crontick.breakers where target = %s", target)
+    return (rows[0][0], rows[0][1]) if rows else None
+
+
+async def killed_at(world: World, word: str, **settings: object) -> int:
+    """Kill a tick in another process when it says that; the job that it had."""
+    child = world.doomed(**settings)
+    said, job = child.line().split()
+    assert said == word
+    child.kill()
+    return int(job)
+
+
+@pytest.mark.parametrize(
+    ("word", "settings"),
+    [("calling", {}), ("claimed", {"around": "tests.faults.doomed:hesitate"})],
+    ids=["with the probe running", "before the probe began"],
+)
+async def test_a_tick_killed_while_half_open_leaves_no_breaker_stuck(
+    world: World, word: str, settings: dict[str, object]
+) -> None:
+    await fallen(world)
+    probe = await world.enqueue(doomed.call, {"stop": True})
+    other = await world.enqueue(doomed.call, {"stop": True})
+    await world.later("2 minutes")
+    assert await killed_at(world, word, **settings) == probe
+    assert await state(world) == ("half_open", 1)
+    assert (await world.tick()).claimed == 0  # its lease holds yet
+    assert await world.status(other) == "queued"
+    await world.later("1 minute")
+    summary = await world.tick()
+    assert (summary.rescued, summary.claimed) == (1, 0)
+    assert await state(world) == ("open", 2)
+    await world.later("3 minutes")
+    await world.tick()
+    assert (await state(world) or ("",))[0] == "closed"
+    assert await world.status(other) == "succeeded"
+    await world.tick()
+    assert await world.status(probe) == "succeeded"
+
+
+async def test_a_probe_that_was_the_only_job_is_tried_again_alone(world: World) -> None:
+    await fallen(world)
+    probe = await world.enqueue(doomed.call, {"stop": True})
+    await world.later("2 minutes")
+    await killed_at(world, "calling")
+    await world.later("1 minute")
+    due = (await world.tick()).next_due_at
+    assert due == await world.value("select retry_at from crontick.breakers")
+    await world.later("3 minutes")
+    assert (await world.tick()).succeeded == 1
+    assert await world.status(probe) == "succeeded"
+    assert await state(world) == ("closed", 2)
+
+
+async def test_fifty_ticks_at_once_send_one_probe(world: World) -> None:
+    begun, others_ended = [], asyncio.Event()
+
+    @kind("call", breaker=True, needs=0, timeout=60, backoff=[86400])
+    async def call(payload: dict[str, Any], ctx: Context) -> None:
+        begun.append(ctx.job.id)
+        if len(begun) > FAILURES:
+            await others_ended.wait()
+        raise Retry("503 from crm.example", status_code=503)
+
+    here = deployed(world.url, [call], max_parallel_ticks=100)
+    for _ in range(FAILURES):
+        await call.enqueue(world.conn, {})
+    await run_tick(here, TickRequest())
+    jobs = [await call.enqueue(world.conn, {}) for _ in range(60)]
+    await world.later("2 minutes")
+    ticks = {asyncio.create_task(run_tick(here, TickRequest())) for _ in range(50)}
+    running = ticks
+    while len(running) > 1:
+        ended, running = await asyncio.wait(running, return_when=asyncio.FIRST_COMPLETED, timeout=60)
+        assert ended
+    others_ended.set()
+    summaries = await asyncio.gather(*ticks)
+    assert [summary.ran for summary in summaries].count(True) == 50
+    assert begun[FAILURES:] == jobs[:1]
+    assert await state(world) == ("open", 2)
+    held = "select count(*) from crontick.unfinished_jobs where held_by like 'breaker:%%' and attempt = 0"
+    assert await world.value(held) == 59
+
+
+async def test_a_probe_that_called_nobody_gives_its_place_to_the_next(world: World) -> None:
+    await fallen(world)
+    misfit = await world.enqueue(doomed.call, {"down": False})
+    await world.conn.execute("update crontick.unfinished_jobs set payload = '[]' where id = %s", (misfit,))
+    job = await world.enqueue(doomed.call)
+    await world.later("2 minutes")
+    await world.tick()
+    assert await world.status(misfit) == "failed"
+    assert await world.status(job) == "succeeded"
+    assert await state(world) == ("closed", 1)
+
+
+async def test_a_person_who_is_just_deciding_keeps_no_tick_waiting(world: World) -> None:
+    async with await psycopg.AsyncConnection.connect(world.url) as person:
+        await person.execute("select crontick.open_breaker('kind:call', 'ann')")
+        for _ in range(FAILURES):
+            await world.enqueue(doomed.call, {"down": True})
+        assert (await world.tick()).failed == FAILURES
+        assert await state(world) is None
+        await person.rollback()
+    held = await world.enqueue(doomed.call)
+    assert (await world.tick()).claimed == 0  # what the five said was kept, and is answered now
+    assert await state(world) == ("open", 1)
+    async with await psycopg.AsyncConnection.connect(world.url) as person:
+        await person.execute("select crontick.close_breaker('kind:call', 'ann')")
+        await world.later("2 minutes")
+        assert (await world.tick()).claimed == 0
+        await person.commit()
+    assert (await world.tick()).succeeded == 1
+    assert await world.status(held) == "succeeded"
+
+
+async def test_what_a_tick_held_while_somebody_reset_the_breaker_is_let_go(world: World) -> None:
+    await fallen(world)
+    job = await world.enqueue(doomed.call)
+    async with await psycopg.AsyncConnection.connect(world.url) as person:
+        await person.execute("select crontick.reset_breaker('kind:call', 'ann')")
+        assert (await world.tick()).claimed == 0
+        await person.commit()
+    assert await state(world) is None
+    assert (await world.value("select held_by from crontick.jobs where id = %s", job)).startswith("breaker:")
+    assert (await world.tick()).succeeded == 1
+    assert await state(world) is None
+
+
+async def test_what_a_person_opened_stays_open_and_is_not_tried(world: World) -> None:
+    await world.conn.execute("select crontick.open_breaker('kind:call', 'ann', 'their maintenance')")
+    job = await world.enqueue(doomed.call)
+    summary = await world.tick()
+    assert (summary.claimed, summary.next_due_at) == (0, None)
+    await world.later("2 days")
+    assert (await world.tick()).claimed == 0
+    why = await world.value("select crontick.why(%s)", job)
+    assert "whose breaker ann opened at" in why
+    assert why.endswith("(their maintenance): `crontick breakers close kind:call`")
+    await world.conn.execute("select crontick.close_breaker('kind:call', 'ann')")
+    assert (await world.tick()).succeeded == 1
+
+
+async def test_a_job_of_a_group_that_waits_for_its_target_keeps_the_order(world: World) -> None:
+    await fallen(world)
+    first = await world.enqueue(doomed.call, group_key="account 7")
+    second = await world.enqueue(doomed.note, group_key="account 7")
+    assert (await world.tick()).claimed == 0
+    assert await world.status(second) == "queued"
+    await world.later("2 minutes")
+    assert (await world.tick()).succeeded == 2
+    ran = await world.rows("select job from ran order by ctid")
+    assert [job for (job,) in ran[FAILURES:]] == [first, second]
+
+
+async def test_a_kind_that_loses_its_breaker_gets_its_jobs_back(world: World, tmp_path: Path) -> None:
+    await fallen(world)
+    await world.enqueue(doomed.call)
+    assert (await world.tick()).claimed == 0
+    (tmp_path / "crontick.toml").write_text("[kinds.call]\nbreaker = false\n")
+    await world.later("2 minutes")
+    world.settings["config_path"] = str(tmp_path / "crontick.toml")
+    assert (await world.tick()).succeeded == 1
+    assert await state(world) == ("closed", 1)
+
+
+async def test_a_target_is_forgotten_after_twenty_successes_or_a_day(world: World) -> None:
+    await world.enqueue(doomed.call, {"down": True})
+    await world.tick()
+    for _ in range(20):
+        assert await state(world) == ("closed", 0)
+        await world.enqueue(doomed.call)
+        await world.tick()
+    assert await state(world) is None
+    await world.enqueue(doomed.call, {"down": True})
+    await world.tick()
+    await world.later("23 hours")
+    await world.tick(kinds=("note",))
+    assert await state(world) == ("closed", 0)
+    await world.later("2 hours")
+    await world.tick(kinds=("note",))
+    assert await state(world) is None
+
+
+async def test_an_answer_that_was_lost_counts_once(world: World) -> None:
+    job = await world.enqueue(doomed.call)
+    await world.conn.execute(
+        "select crontick.open_tick(1, %s, 'test', '', '', 25, 40, 4, false, '{call}', '', null, '', '', '')", (SCHEMA,)
+    )
+    await world.conn.execute(
+        "select crontick.claim(1, 7, 1, 0, 0, 40, '{call}', null, null, null, null, false, false, null, '{call}')"
+    )
+    told = f'[{{"id": {job}, "claim": 7, "outcome": "failed", "delay_seconds": 60, "target": "failed"}}]'
+    for _ in range(2):
+        await world.conn.execute("select crontick.settle(1, '{}', '{}', %s, null)", (told,))
+    assert await world.value("select failures from crontick.breakers") == 1
+
+
+async def test_what_is_open_costs_the_others_no_wait(world: World) -> None:
+    """A thousand jobs of a target that is down stand before the one that can run."""
+    await fallen(world)
+    await doomed.call.enqueue_many(world.conn, [{}] * 1000)
+    note = await world.enqueue(doomed.note, run_at=timedelta(seconds=1))
+    await world.later("2 seconds")
+    await world.tick()
+    assert await world.status(note) == "succeeded"
+    held = "select count(*) from crontick.unfinished_jobs where held_by like 'breaker:%%'"
+    assert await world.value(held) == 1000
