@@ -2,9 +2,9 @@
 
 import json
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
+import msgspec
 import psycopg
 import pytest
 
@@ -13,7 +13,7 @@ from tests.door.serving import ADMIN, SETTINGS, TOKEN, Answer, Ticks, app_of, ex
 
 @pytest.fixture
 def address(database: str) -> Iterator[tuple[str, int]]:
-    with served(app_of(Ticks(), replace(SETTINGS, database_url=database))) as listening:
+    with served(app_of(Ticks(), msgspec.structs.replace(SETTINGS, database_url=database))) as listening:
         yield listening
 
 

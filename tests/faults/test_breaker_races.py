@@ -32,7 +32,7 @@ async def state(world: World, target: str = "kind:call") -> tuple[str, int] | No
     return (rows[0][0], rows[0][1]) if rows else None
 
 
-async def killed_at(world: World, word: str, **settings: object) -> int:
+async def killed_at(world: World, word: str, **settings: Any) -> int:
     """Kill a tick in another process when it says that; the job that it had."""
     child = world.doomed(**settings)
     said, job = child.line().split()
@@ -47,7 +47,7 @@ async def killed_at(world: World, word: str, **settings: object) -> int:
     ids=["with the probe running", "before the probe began"],
 )
 async def test_a_tick_killed_while_half_open_leaves_no_breaker_stuck(
-    world: World, word: str, settings: dict[str, object]
+    world: World, word: str, settings: dict[str, Any]
 ) -> None:
     await fallen(world)
     probe = await world.enqueue(doomed.call, {"stop": True})
