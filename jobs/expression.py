@@ -26,6 +26,8 @@ FIELDS: Final = ("minute", "hour", "day of the month", "month", "day of the week
 RANGES: Final = ("0 to 59", "0 to 23", "1 to 31", "1 to 12 or jan to dec", "0 to 7 or sun to sat")
 _ENDS: Final = ((0, 59), (0, 23), (1, 31), (1, 12), (0, 6))
 _LONGEST: Final = 1000
+_RANGE_OF_ONE: Final = re.compile(r"\b([a-z0-9]+)-\1/[0-9]+", re.IGNORECASE)
+"""``5-5/3``: cronsim reads it as ``5/3``."""
 _LONG_AGO: Final = datetime(2000, 1, 1)  # noqa: DTZ001 (a clock of no zone)
 _SECOND: Final = timedelta(seconds=1)
 _DAY: Final = timedelta(days=1)
@@ -36,7 +38,7 @@ class CronError(ValueError):
 
 
 class Expression(msgspec.Struct, frozen=True):
-    """An expression that fires; ``fields`` are its five, with a nickname written out."""
+    """An expression that fires; ``fields`` are its five as cronsim is to read them, with a nickname written out."""
 
     text: str
     zone: str
@@ -62,7 +64,7 @@ def parse(text: str, zone: str) -> Expression:
         for term in field.split(","):
             if not _reads(nth, term):
                 raise CronError(f"{text!r}: field {nth + 1} of 5, the {FIELDS[nth]}: {_mend(nth, term)}")
-    expression = Expression(" ".join(text.split()), zone, " ".join(fields))
+    expression = Expression(" ".join(text.split()), zone, _RANGE_OF_ONE.sub(r"\1", " ".join(fields)))
     next(named_after(expression, _LONG_AGO))
     return expression
 

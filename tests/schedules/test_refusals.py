@@ -40,6 +40,10 @@ def test_what_a_mend_writes_is_understood(term: str) -> None:
     assert parse(f"0 {term} * * *" if "-" in term else f"{term} 0 * * *", "UTC").text
 
 
+def test_a_range_of_one_with_a_step_is_that_one() -> None:
+    assert parse("5-5/20,7 15-20/5 * * Mon-mon/2", "UTC").fields == "5,7 15-20/5 * * Mon"
+
+
 def test_white_space_is_told_apart_from_nothing_but_itself() -> None:
     assert parse(" 0\t2  * * *\n", "UTC") == parse("0 2 * * *", "UTC")
 
