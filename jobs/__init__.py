@@ -1,5 +1,7 @@
 """The engine, and what a developer writes kinds with."""
 
+from typing import TYPE_CHECKING
+
 from crontick.jobs.backoff import Exponential
 from crontick.jobs.context import Context
 from crontick.jobs.job import Job
@@ -11,6 +13,10 @@ from crontick.jobs.reminders import Item, Reminder, reminder
 from crontick.jobs.signals import Cancel, LeaseLost, Permanent, Retry, Snooze
 from crontick.jobs.summary import Summary
 from crontick.jobs.unavailable import Unavailable
+
+if TYPE_CHECKING:
+    from crontick.jobs.scheduled import Scheduled
+    from crontick.jobs.schedules import schedule
 
 __all__ = [
     "Cancel",
@@ -26,10 +32,25 @@ __all__ = [
     "Permanent",
     "Reminder",
     "Retry",
+    "Scheduled",
     "Snooze",
     "Summary",
     "Unavailable",
     "kind",
     "process_jobs",
     "reminder",
+    "schedule",
 ]
+
+
+def __getattr__(name: str) -> object:
+    """What schedules need, imported where it is used: a tick without them does not pay for it."""
+    if name == "schedule":
+        from crontick.jobs.schedules import schedule
+
+        return schedule
+    if name == "Scheduled":
+        from crontick.jobs.scheduled import Scheduled
+
+        return Scheduled
+    raise AttributeError(f"module {__name__} has no attribute {name}")

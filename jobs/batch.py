@@ -42,3 +42,5 @@ class Batch(msgspec.Struct):
     """The parent of each child that the database refused."""
     settled: list[Ending] = []
     reminders: list[tuple[str, int, int, int]] = []
+    fired: list[tuple[str, int, int, int, int | None, str | None]] = []
+    """Of each schedule that was looked at: jobs, refusals, skips in a row, the job it waits for, what is wrong."""

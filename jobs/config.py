@@ -14,11 +14,11 @@ from crontick.jobs.fit import Fault, fit, suggestion
 from crontick.jobs.kinds.settings import EmailSettings, HttpSettings, ReportSettings, WebhookEndpoint
 from crontick.jobs.kinds.sql_job import SqlJob
 from crontick.jobs.request import NAME_PATTERN
-from crontick.jobs.sections import Config, KindSettings, ReminderSettings, Retention
+from crontick.jobs.sections import Config, KindSettings, ReminderSettings, Retention, ScheduleSettings
 
 __all__ = ["Config", "ConfigError", "load_config", "read_config"]
 
-LATER: Final = frozenset({"schedule", "queues", "limits", "alerts", "heartbeat", "wake", "fan_out", "api"})
+LATER: Final = frozenset({"queues", "limits", "alerts", "heartbeat", "wake", "fan_out", "api"})
 
 
 def load_config(path: Path | None, *, kinds: Collection[str] | None = None) -> Config:
@@ -46,6 +46,7 @@ def read_config(text: str, *, name: str = "crontick.toml", kinds: Collection[str
     if kinds is not None:
         _check_kinds(given, kinds, faults)
     _check_names("reminder", given, faults)
+    _check_names("schedule", given, faults)
     _check_names("webhook_endpoint", given, faults)
     _check_names("report", given, faults)
     _check_names("sql_job", given, faults)
@@ -61,6 +62,7 @@ _STRUCTS: Final[dict[str, type[msgspec.Struct]]] = {
     "webhook_endpoint": WebhookEndpoint,
     "http": HttpSettings,
     "reminder": ReminderSettings,
+    "schedule": ScheduleSettings,
     "report": ReportSettings,
     "sql_job": SqlJob,
     "retention": Retention,
@@ -78,7 +80,7 @@ def _section(section: str, given: Any, faults: list[Fault]) -> Any:
         if not isinstance(given, bool):
             faults.append(Fault((section,), "must be true or false"))
         return given
-    elif section in ("webhook_endpoint", "reminder", "report", "sql_job"):
+    elif section in ("webhook_endpoint", "reminder", "schedule", "report", "sql_job"):
         if not isinstance(given, list) or not all(isinstance(table, dict) for table in given):
             faults.append(Fault((section,), f"must be an array of tables: write [[{section}]]"))
             return ()
@@ -109,8 +111,9 @@ def _check_kinds(given: dict[str, Any], kinds: Collection[str], faults: list[Fau
         elif not re.match(NAME_PATTERN, name):
             faults.append(Fault(("kinds", name), "is no name of a kind: lower-case letters, digits, _ . -, at most 64"))
     named: list[tuple[toml_lines.Path, object]] = [(("kinds", name), name) for name in tables]
-    for nth, reminder in enumerate(_array(given.get("reminder"))):
-        named.append((("reminder", nth, "kind"), reminder.get("kind")))
+    for section in ("reminder", "schedule"):
+        for nth, table in enumerate(_array(given.get(section))):
+            named.append(((section, nth, "kind"), table.get("kind")))
     known = declared.union(kinds)
     for path, wanted in named:
         if isinstance(wanted, str) and wanted not in known:

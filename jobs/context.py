@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from crontick.jobs.endpoints import Endpoint
     from crontick.jobs.kind import Kind
     from crontick.jobs.lend import Lent
+    from crontick.jobs.scheduled import Scheduled
 
 __all__ = ["Context", "Cut", "Supplies"]
 
@@ -98,6 +99,7 @@ class Context:
         "loop",
         "marks",
         "progress_made",
+        "schedule",
         "seconds_allowed",
         "target",
     )
@@ -130,6 +132,8 @@ class Context:
         self.progress_made: tuple[int, int | None] | None = None
         self.target: Target | None = None
         """How it found what it calls: "ok" or "failed", where its end would not say so by itself."""
+        self.schedule: Scheduled | None = None
+        """The slot that the job was enqueued for; None for a job of no schedule."""
         self.hides: Callable[[str], str] = _as_it_is
         """Takes the job's secret fields out of a text."""
 

@@ -1,5 +1,7 @@
 """How what happened in a tick becomes its summary."""
 
+from typing import Final
+
 from crontick.jobs.batch import Batch, Opened
 from crontick.jobs.bounds import Bounds
 from crontick.jobs.outcomes import Cancelled, Dead, Failed, HandedBack, Snoozed, Succeeded
@@ -9,6 +11,7 @@ from crontick.jobs.summary import Fired, NotRun, Summary, Trouble
 
 __all__ = ["closed", "count", "opened"]
 
+SKIPS_TOLD: Final = 3
 _NOT_RUN: dict[str | None, NotRun] = {"busy": "busy", "paused": "paused"}
 
 
@@ -40,6 +43,16 @@ def count(summary: Summary, batch: Batch) -> None:
         told.skipped_late += skipped
         if refused:
             summary.trouble(Trouble(error=f"{refused} items were refused at enqueue", reminder=name))
+
+    for schedule, fired, refused, skips, waits_for, error in batch.fired:
+        summary.scheduled += fired
+        if error is not None or refused:
+            summary.trouble(Trouble(error=error or "its job was refused at enqueue", schedule=schedule))
+        if waits_for is not None and skips >= SKIPS_TOLD:
+            summary.warn(
+                f"schedule {schedule} skipped {skips} times in a row: job {waits_for} is still unfinished:"
+                f" `crontick why {waits_for}`"
+            )
 
 
 def _count_refused(summary: Summary, batch: Batch) -> None:

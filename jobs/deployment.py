@@ -1,4 +1,4 @@
-"""A deployment: the kinds and reminders of this code and configuration, under the hash that tells it from others."""
+"""A deployment: what this code and configuration declare, under the hash that tells it from others."""
 
 import hashlib
 import importlib
@@ -21,6 +21,7 @@ from crontick.jobs.settings import Settings
 from crontick.sql import VERSION
 
 if TYPE_CHECKING:
+    from crontick.jobs.schedules import Schedule
     from crontick.jobs.sealing import Keyring
 
 __all__ = ["Deployment", "DeploymentError", "load_deployment"]
@@ -37,6 +38,7 @@ class Deployment(msgspec.Struct, frozen=True, kw_only=True):
     config: Config
     kinds: Mapping[str, Kind[Any]]
     reminders: tuple[Reminder, ...]
+    schedules: "tuple[Schedule, ...]"
     around: Callable[..., Any] | None
     redact: Redactor
     hash: str
@@ -113,14 +115,16 @@ def load_deployment(
         )
     remind += [Reminder.from_settings(section) for section in config.reminder]
     _check_reminders(remind, found)
+    schedules = _schedules(found, config)
     return Deployment(
         settings=settings,
         config=config,
         kinds=found,
         reminders=tuple(remind),
+        schedules=schedules,
         around=_around(settings.around),
         redact=Redactor(_secrets(settings, config)),
-        hash=_hash(found, remind, config),
+        hash=_hash(found, remind, schedules, config),
         version=VERSION,
         keyring=_keyring(settings),
     )
@@ -208,6 +212,17 @@ def _check_reminders(reminders: list[Reminder], kinds: Mapping[str, Kind[Any]]) 
         names.add(reminder.name)
 
 
+def _schedules(kinds: Mapping[str, Kind[Any]], config: Config) -> "tuple[Schedule, ...]":
+    if not config.schedule and not any(kind.schedules for kind in kinds.values()):
+        return ()
+    from crontick.jobs.schedules import declared
+
+    try:
+        return declared(kinds, config.schedule)
+    except ValueError as error:
+        raise DeploymentError(str(error)) from None
+
+
 def _around(name: str | None) -> Callable[..., Any] | None:
     if name is None:
         return None
@@ -236,7 +251,9 @@ def _values(name: str) -> tuple[str, ...]:
     return (value, *tokens(value))
 
 
-def _hash(kinds: Mapping[str, Kind[Any]], reminders: list[Reminder], config: Config) -> str:
+def _hash(
+    kinds: Mapping[str, Kind[Any]], reminders: list[Reminder], schedules: "tuple[Schedule, ...]", config: Config
+) -> str:
     told = [
         VERSION,
         [
@@ -258,6 +275,7 @@ def _hash(kinds: Mapping[str, Kind[Any]], reminders: list[Reminder], config: Con
             for _, k in sorted(kinds.items())
         ],
         sorted(reminder.name for reminder in reminders),
+        [schedule.told() for schedule in schedules],
         msgspec.json.encode(config, enc_hook=_plain).decode(),
     ]
     return hashlib.sha256(msgspec.json.encode(told)).hexdigest()[:32]

@@ -2,6 +2,7 @@
 
 import asyncio
 import secrets
+from datetime import UTC, datetime
 from itertools import starmap
 from typing import TYPE_CHECKING, Any, Final
 
@@ -50,6 +51,8 @@ class Exchanges:
         self.unsettled: list[Ending] = []
         self._held: set[int] = set()
         self._found: list[Found] = []
+        self._due: str | None = None
+        self._opened_at = datetime.now(UTC)
         self._sealed = False
         self._coming = ComingUp()
         self._unsealed = _unsealed(deployment)
@@ -77,16 +80,20 @@ class Exchanges:
         answers = await self._link.ask(build, patience_seconds=patience_seconds)
         _raise(answers[0])
         rows = answers[0].rows
-        tick, ran, reason, self._known_deployment, rescued, late, warnings, opened_at = rows[1][0]
+        tick, ran, reason, self._known_deployment, rescued, late, warnings, opened_at, due = rows[1][0]
         opened = Opened(tick, ran, reason, rescued, late, warnings, opened_at)
+        self._opened_at = opened_at
         if ran:
             self._coming = await coming_up(self._deployment.reminders, reminders, answers[1:], opened.warnings)
             self._found = self._coming.found
+            self._due = due
         if self._unsealed and ran:
             self._unsealed.opened(rows[2 : 2 + len(sealed)])
         batch = self._batch(rows[2 + len(sealed) :], claim)
         if ran:
-            batch.closed = batch.closed and not self._found and self._known_deployment and not self._to_seal
+            batch.closed = (
+                batch.closed and not self._found and not self._due and self._known_deployment and not self._to_seal
+            )
         return opened, batch
 
     async def exchange(self, ended: list[Ending], seats: Seats) -> Batch:
@@ -106,19 +113,19 @@ class Exchanges:
             batch = await self._settle_apart(endings, seats)
         self.unsettled = [ending for ending in endings if ending.ctx.job.id in self._held]
         batch.settled = [ending for ending in endings if ending.ctx.job.id not in self._held]
-        moved = bool(batch.jobs or batch.settled or batch.reminders or self._sealed) or asking.parked > parked
-        asking.asked_in_vain = 0 if moved else asking.asked_in_vain + 1
+        moved = bool(batch.jobs or batch.settled or batch.reminders or batch.fired or self._sealed)
+        asking.asked_in_vain = 0 if moved or asking.parked > parked else asking.asked_in_vain + 1
         return batch
 
     async def _settle_apart(self, endings: list[Ending], seats: Seats) -> Batch:
         """An outcome cannot be stored: each alone, and at last without result and texts, so that it harms no other."""
-        reminders, self._found = self._found, []
+        (reminders, self._found), (due, self._due) = (self._found, []), (self._due, None)
         held: set[int] = set()
         alone: list[Batch] = []
         for ending in endings:
             alone.append(await self._settle_alone(ending, seats))
             held |= self._held
-        self._found = reminders
+        self._found, self._due = reminders, due
         self.unsettled = [ending for ending in endings if ending.ctx.job.id in held]
         batch = await self._settle([], seats, with_progress=False)
         self._held = held
@@ -149,9 +156,10 @@ class Exchanges:
         claim = secrets.randbits(63)
         stop = self._claiming.stop_reason() if claim_too else "budget"
         running = seats.running if claim_too else max(seats.running, 1)
-        knowing = [] if self._known_deployment else [knowing_kinds(self._deployment)]
+        knowing = [] if self._known_deployment else [knowing_kinds(self._deployment, self._opened_at)]
         sealing = self._unsealed.writing(self._opening, look=bool(knowing)) if self._unsealed else []
-        prefix = [*knowing, *sealing, *self._reminding()]
+        fires = self._firing()
+        prefix = [*fires, *knowing, *sealing, *self._reminding()]
         settled_by = settling(self._opening, endings, seats.progress() if with_progress else ())
 
         def build(*, repeat: bool) -> list[Segment]:
@@ -168,7 +176,10 @@ class Exchanges:
         _raise(answer)
         rows = answer.rows[1:]
         reminders: list[tuple[str, int, int, int]] = []
-        self._sealed = bool(self._unsealed and sealing and self._unsealed.written(rows[len(knowing) :][: len(sealing)]))
+        fired = rows[0] if fires else []
+        self._due = None
+        sealed = rows[len(fires) + len(knowing) :][: len(sealing)]
+        self._sealed = bool(self._unsealed and sealing and self._unsealed.written(sealed))
         if prefix:
             if self._found:
                 reminders = rows[len(prefix) - 1]
@@ -186,7 +197,7 @@ class Exchanges:
             cancelled = frozenset(stopped) - self._held - lost
             rows = rows[1:]
         batch = self._batch(rows, claim)
-        batch.refused = refused
+        batch.refused, batch.fired = refused, fired
         batch.lost, batch.reminders, batch.cancelled, batch.completed = lost, reminders, cancelled, done
         batch.closed = batch.closed and not (self._to_seal and stop is None)
         if self._held:  # until the deadline; then their leases run out, and a later tick rescues them
@@ -196,6 +207,14 @@ class Exchanges:
     @property
     def _to_seal(self) -> bool:
         return self._unsealed is not None and self._unsealed.met
+
+    def _firing(self) -> list[Statement]:
+        """What the opening found due; before a sync, which may put other schedules in force."""
+        if self._due is None:
+            return []
+        from crontick.jobs.fire import firing, read_due
+
+        return [firing(self._opening, read_due(self._due), self._opened_at)]
 
     def _reminding(self) -> list[Statement]:
         """What the opening found, which the first exchange enqueues."""

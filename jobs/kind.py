@@ -16,6 +16,7 @@ from crontick.jobs.request import NAME_PATTERN
 if TYPE_CHECKING:
     from crontick.jobs.connections import AsyncCallersConnection, CallersConnection
     from crontick.jobs.context import Context
+    from crontick.jobs.schedules import Schedule
 
 __all__ = ["InDoubt", "Kind", "OnFailure", "kind"]
 
@@ -50,6 +51,8 @@ class Kind(msgspec.Struct, Generic[P], frozen=True, eq=False):
     """What a job of a group does to its followers while it waits for another attempt."""
     breaker: bool = False
     """Whether its jobs wait while what they call keeps failing."""
+    schedules: tuple["Schedule", ...] = ()
+    """What ``@schedule`` says above it."""
 
     def __call__(self, *args: Any, **kwargs: Any) -> Any:
         """Call the function itself, as a test may."""

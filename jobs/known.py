@@ -10,6 +10,7 @@ __all__ = ["make_kinds_known"]
 
 
 def make_kinds_known(deployment: Deployment, url: str) -> None:
-    """Write them to the database at ``url``, as the first tick would."""
+    """Write them to the database at ``url``, as the first tick would, and put the deployment's schedules in force."""
     with psycopg.connect(url, autocommit=True, prepare_threshold=None) as conn:
-        conn.execute(query("sync_deployment").text.encode(), what_it_knows(deployment))
+        [(now, _)] = conn.execute(query("read_clock").text.encode()).fetchall()
+        conn.execute(query("sync_deployment").text.encode(), what_it_knows(deployment, now))

@@ -1,6 +1,7 @@
-"""What a tick says of itself: in its first statement, and, once for each deployment, which kinds it knows."""
+"""What a tick says of itself: in its first statement, and, once for each deployment, what that declares."""
 
 import platform
+from datetime import datetime
 
 from crontick.jobs.bounds import Bounds
 from crontick.jobs.caller import Caller
@@ -39,14 +40,21 @@ def opening_tick(
     )
 
 
-def knowing_kinds(deployment: Deployment) -> Statement:
-    """Makes the kinds of a deployment known that the database had not met."""
-    return statement(query("sync_deployment"), what_it_knows(deployment))
+def knowing_kinds(deployment: Deployment, now: datetime) -> Statement:
+    """Makes the kinds of a deployment known that the database had not met, and puts its schedules in force."""
+    return statement(query("sync_deployment"), what_it_knows(deployment, now))
 
 
-def what_it_knows(deployment: Deployment) -> dict[str, str | bool]:
-    """The parameters of ``sync_deployment``."""
+def what_it_knows(deployment: Deployment, now: datetime) -> dict[str, str | bool]:
+    """The parameters of ``sync_deployment``; ``now`` is the database's, from which the first slots are computed."""
+    schedules, digest = "[]", ""
+    if deployment.schedules:
+        from crontick.jobs.fire import digest_of, with_next_slot
+
+        schedules, digest = with_next_slot(deployment.schedules, now), digest_of(deployment.schedules)
     return {
+        "schedules": schedules,
+        "digest": digest,
         "hash": deployment.hash,
         "version": deployment.version,
         "kinds": deployment.kinds_json(),

@@ -32,6 +32,8 @@ _MISFIT_RETRY_SECONDS: Final = 300.0
 _NOT_COMMITTED: Final = "crontick:not-committed"
 SEALED: Final = '"$sealed"'
 """What a payload with sealed fields has in its text."""
+SCHEDULED: Final = '"$schedule"'
+"""What the payload of a schedule's job has in its text."""
 _PLAIN: Final = Succeeded()
 _LOG: Final = logging.getLogger("crontick.run")
 
@@ -107,7 +109,12 @@ class Runner:
 
                 if missing_key := open_job(ctx, self._keyring):
                     return ended(ctx, HandedBack(began=False, missing_key=missing_key))
-            return ctx.kind.payload.decode(ctx.job.payload_text)
+            text = ctx.job.payload_text
+            if SCHEDULED in text:
+                from crontick.jobs.scheduled import slot_of
+
+                text, ctx.schedule = slot_of(text)
+            return ctx.kind.payload.decode(text)
         except PayloadError as error:
             return ended(ctx, await self._misfit(ctx, error))
 

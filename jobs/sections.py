@@ -1,7 +1,7 @@
 """The tables of ``crontick.toml`` as types."""
 
 from datetime import timedelta
-from typing import Annotated, Literal
+from typing import Annotated, Any, Final, Literal
 
 import msgspec
 from msgspec import Meta
@@ -13,6 +13,12 @@ from crontick.jobs.request import Name
 
 Attempts = Annotated[int, Meta(ge=1, le=100)]
 Priority = Annotated[int, Meta(ge=-100, le=100)]
+CatchUp = Literal["latest", "none", "all"]
+Overlap = Literal["skip", "allow"]
+LATE: Final = timedelta(hours=1)
+"""How late a slot may still fire where missed ones do not: a trigger comes seldom on the minute."""
+AT_MOST: Final = 24
+LONGEST_SPREAD: Final = timedelta(days=1)
 
 
 class ReminderSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -31,6 +37,27 @@ class ReminderSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, 
             raise ValueError("lead must be longer than nothing")
         if self.late is not None and not timedelta(0) <= self.late <= self.lead:
             raise ValueError("late must not be longer than lead: nothing is sent after the item's own moment")
+
+
+class ScheduleSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """``[[schedule]]``: enqueue a job at each slot of five cron fields in a zone (DESIGN section 9)."""
+
+    name: Name
+    cron: str
+    tz: str = "UTC"
+    kind: Name
+    payload: dict[str, Any] = {}
+    queue: Name | None = None
+    priority: Priority | None = None
+    catch_up: CatchUp = "latest"
+    at_most: Annotated[int, Meta(ge=1, le=100)] = AT_MOST
+    late: timedelta = LATE
+    overlap: Overlap = "skip"
+    spread: Seconds = timedelta(0)
+
+    def __post_init__(self) -> None:
+        if self.spread > LONGEST_SPREAD:
+            raise ValueError("spread is at most a day")
 
 
 class Exponential(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -87,6 +114,7 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     webhook_endpoint: tuple[WebhookEndpoint, ...] = ()
     http: HttpSettings = msgspec.field(default_factory=HttpSettings)
     reminder: tuple[ReminderSettings, ...] = ()
+    schedule: tuple[ScheduleSettings, ...] = ()
     report: tuple[ReportSettings, ...] = ()
     sql_job: tuple[SqlJob, ...] = ()
     kinds: dict[str, KindSettings] = msgspec.field(default_factory=dict)

@@ -40,10 +40,11 @@ class Trouble(msgspec.Struct, frozen=True, kw_only=True):
     job: int | None = None
     kind: str | None = None
     reminder: str | None = None
+    schedule: str | None = None
 
     def as_dict(self) -> dict[str, Any]:
         """One element of `errors`."""
-        names = {"job": self.job, "kind": self.kind, "reminder": self.reminder}
+        names = {"job": self.job, "kind": self.kind, "reminder": self.reminder, "schedule": self.schedule}
         return {name: value for name, value in names.items() if value is not None} | {"error": self.error}
 
 

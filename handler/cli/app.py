@@ -12,6 +12,7 @@ from crontick.handler.cli import (
     email,
     enqueue,
     groups,
+    in_force,
     init,
     jobs,
     migrate,
@@ -58,6 +59,8 @@ app.command("rotate-keys")(rotate.rotate_keys)
 app.command("status")(status.status)
 app.command("ticks")(ticks.ticks)
 app.add_typer(reminders.app, name="reminders")
+schedules.app.command("list")(in_force.list_)
+schedules.app.command("run")(in_force.run)
 app.add_typer(schedules.app, name="schedules")
 app.add_typer(webhook.app, name="webhook")
 app.add_typer(report.app, name="report")

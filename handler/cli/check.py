@@ -16,6 +16,7 @@ from crontick.handler.cli.options import Json
 from crontick.handler.cli.reminders import previewed
 from crontick.handler.cli.screen import complain, say, say_json, table
 from crontick.jobs.bounds import Bounds
+from crontick.jobs.check_schedules import schedule_faults
 from crontick.jobs.config_error import ConfigError
 from crontick.jobs.deployment import Deployment, DeploymentError, load_deployment
 from crontick.jobs.fit import suggestion
@@ -86,6 +87,7 @@ def _findings(environ: Mapping[str, str], *, offline: bool) -> Iterator[Finding]
     yield from _outbound(deployment)
     yield from (Finding(wrong=True, sentence=sentence) for sentence in unsendable(deployment.config.email, environ))
     yield from _kinds(deployment)
+    yield from (Finding(wrong=True, sentence=sentence) for sentence in schedule_faults(deployment))
     if settings.database_url is not None and not offline:
         try:
             with naming(settings.database_url):

@@ -1,4 +1,5 @@
--- The next moment at which a tick has something to do: the least of due jobs, jobs to come, lease ends and room in a limit's line (P42). Null: never.
+-- The next moment at which a tick has something to do: the least of due jobs, jobs to come, lease ends, slots and room in a
+-- limit's line (P42). Null: never.
 create function crontick.next_due(p_now timestamptz, p_paused text[]) returns timestamptz
 language sql stable
 as $$
@@ -17,6 +18,13 @@ as $$
                     from crontick.pauses as p
                     where (p.what = 'kind' and p.name = j.kind) or (p.what = 'group' and p.name = j.group_key)
                 )
+        ),
+        (
+            select min(coalesce(s.next_at, case when s.error is null then s.look_at end))
+            from crontick.declared_schedules as s
+            where s.removed_at is null
+                and exists (select from crontick.kinds as k where k.name = s.kind and k.seen_at > p_now - interval '1 day')
+                and not exists (select from crontick.pauses as p where p.what = 'schedule' and p.name = s.name)
         )
     )
 $$;

@@ -18,7 +18,7 @@ create function crontick.open_tick(
     p_host_request_id text
 ) returns table (
     tick bigint, ran boolean, reason text, known_deployment boolean, rescued int, late_seconds float8, warnings text[],
-    opened_at timestamptz
+    opened_at timestamptz, schedules text
 )
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -32,6 +32,7 @@ declare
     v_installation crontick.installation;
     v_slot int;
     v_paused boolean;
+    v_schedules_due boolean;
 begin
     select * into v_installation from crontick.installation;
     if not found then
@@ -97,6 +98,16 @@ begin
         update crontick.kinds as k set seen_at = v_now where k.name = any(p_known);
     end if;
     known_deployment := exists (select from crontick.deployments as d where d.hash = p_deployment);
+    v_schedules_due := exists (select from crontick.declared_schedules as s where s.look_at <= v_now and s.removed_at is null);
+    if ran and v_schedules_due then
+        schedules := crontick.due_schedules(v_now, p_known);
+    end if;
+    if v_schedules_due or exists (select from crontick.declared_schedules as s where s.error is not null and s.removed_at is null) then
+        warnings := warnings || crontick.schedule_warnings(v_now, p_known);
+    end if;
+    if v_installation.schedules <> (select d.schedules from crontick.deployments as d where d.hash = p_deployment) then
+        warnings := warnings || 'the schedules in force are those of another deployment: `crontick migrate` puts those of this one in force'::text;
+    end if;
     if exists (select from crontick.test_clock) then
         warnings := warnings || 'the test clock is installed: times may be moved'::text;
     end if;

@@ -15,6 +15,11 @@ begin
     if pause.what <> 'all' and coalesce(pause.name, '') = '' then
         raise exception 'which % is to be paused?', pause.what using errcode = 'CT004', hint = 'name it';
     end if;
+    if pause.what = 'schedule'
+        and not exists (select from crontick.declared_schedules as s where s.name = pause.name and s.removed_at is null) then
+        raise exception 'there is no schedule %', quote_literal(left(pause.name, 80))
+            using errcode = 'CT404', hint = 'select name from crontick.schedules';
+    end if;
     if pause.what = 'endpoint' then
         if length(pause.name) > 128 then
             raise exception 'the name of an endpoint has 1 to 128 characters' using errcode = 'CT004', hint = 'select * from crontick.endpoints';

@@ -16,6 +16,13 @@ begin
         raise exception '% is not paused', concat_ws(' ', resume.what, nullif(resume.name, ''))
             using errcode = 'CT404', hint = 'select * from crontick.paused';
     end if;
+    -- Slots inside a pause are not missed (P24): the next tick computes the one after now.
+    update crontick.declared_schedules as s
+    set
+        starts_at = crontick.now(),
+        next_at = case when s.next_at > crontick.now() then s.next_at end,
+        look_at = case when s.next_at > crontick.now() then s.look_at else crontick.now() end
+    where resume.what = 'all' or (resume.what = 'schedule' and s.name = resume.name);
     perform crontick.note('resume', resume.what || coalesce(' ' || nullif(resume.name, ''), ''), null, resume.by, resume.reason, null);
 end
 $$;

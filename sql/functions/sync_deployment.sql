@@ -1,5 +1,8 @@
--- Make a deployment known: its kinds, by which an enqueue from any language finds queue and priority.
-create function crontick.sync_deployment(p_hash text, p_version text, p_kinds jsonb, p_strict boolean) returns void
+-- Make a deployment known: its kinds, by which an enqueue from any language finds queue and priority; and its schedules, which are
+-- those in force from now on. Not yet known where a schedule is held by another transaction.
+create function crontick.sync_deployment(
+    p_hash text, p_version text, p_kinds jsonb, p_strict boolean, p_schedules jsonb default '[]', p_digest text default ''
+) returns void
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
@@ -12,10 +15,12 @@ declare
         where cardinality(k.secret) > 0 and not k.secret <@ coalesce(known.secret, '{}')
     );
 begin
-    insert into crontick.deployments (hash, version, kinds, first_seen_at, last_seen_at)
-    select p_hash, p_version, coalesce(array_agg(k.name order by k.name), '{}'), v_now, v_now
-    from jsonb_to_recordset(p_kinds) as k (name text)
-    on conflict do nothing;
+    if crontick.sync_schedules(p_hash, p_digest, p_schedules, v_now) then
+        insert into crontick.deployments (hash, version, kinds, first_seen_at, last_seen_at, schedules)
+        select p_hash, p_version, coalesce(array_agg(k.name order by k.name), '{}'), v_now, v_now, p_digest
+        from jsonb_to_recordset(p_kinds) as k (name text)
+        on conflict do nothing;
+    end if;
     insert into crontick.kinds as known (name, queue, priority, max_attempts, secret, seen_at)
     select k.name, k.queue, k.priority, k.max_attempts, coalesce(k.secret, '{}'), v_now
     from jsonb_to_recordset(p_kinds) as k (name text, queue text, priority int, max_attempts int, secret text[])

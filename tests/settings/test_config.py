@@ -96,6 +96,9 @@ def test_an_unknown_name_has_a_suggestion() -> None:
     )
 
 
+DAILY = "[[schedule]]\nname = 'x'\nkind = 'x'\ncron = '0 0 * * *'\n"
+
+
 @pytest.mark.parametrize(
     ("text", "said"),
     [
@@ -120,7 +123,13 @@ def test_an_unknown_name_has_a_suggestion() -> None:
         ("[retention]\nsucceeded = 7", "retention.succeeded: 7 has no unit: write 7s, 7m, 7h or 7d"),
         ("[retention]\nticks = '30s'", "an hour is the least"),
         ("[http]\nallow = 'x'", "crontick.toml:2: http.allow"),
-        ("[[schedule]]\nname = 'x'", "crontick.toml:1: schedule: not yet in this version"),
+        ("[[schedule]]\nname = 'x'", "crontick.toml:1: schedule: object missing required field `cron`"),
+        (DAILY + "tz = 1", "crontick.toml:5: schedule.tz: expected `str`"),
+        (DAILY + "catch_up = 'some'", "crontick.toml:5: schedule.catch_up"),
+        (DAILY + "at_most = 101", "crontick.toml:5: schedule.at_most"),
+        (DAILY + "late = 5", "schedule.late: 5 has no unit"),
+        (DAILY + "spread = '2d'", "spread is at most a day"),
+        (DAILY + DAILY, "crontick.toml:6: schedule.name: x was there before"),
         ("[alerts]", "alerts: not yet in this version"),
     ],
 )

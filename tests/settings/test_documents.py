@@ -39,7 +39,7 @@ def test_every_piece_of_configuration_in_the_readme_is_accepted() -> None:
     pieces = re.findall(r"```toml\n(.*?)```", (ROOT / "README.md").read_text(), re.DOTALL)
     assert len(pieces) >= 4
     for piece in pieces:
-        read_config(textwrap.dedent(piece), kinds=("send_email", "deliver_webhook", "send_receipt"))
+        read_config(textwrap.dedent(piece), kinds=("send_email", "deliver_webhook", "send_receipt", "generate_report"))
 
 
 def test_every_file_that_the_readme_points_to_is_there() -> None:
