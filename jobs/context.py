@@ -10,7 +10,7 @@ from crontick.jobs.clock import Moment
 from crontick.jobs.enqueue import enqueue
 from crontick.jobs.job import Job
 from crontick.jobs.once import Once
-from crontick.jobs.outcomes import Mark, Target
+from crontick.jobs.outcomes import Mark, Reservation, Target
 from crontick.jobs.payload import PAYLOAD_BYTES, PayloadError, encode_json, stored_bytes
 from crontick.jobs.signals import LeaseLost
 from crontick.sql import query
@@ -71,8 +71,8 @@ class Supplies(Protocol):
         """Whether its last error was a payload that did not fit."""
         ...
 
-    async def reserve(self, job: Job, kind: "Kind[Any]", key: str) -> tuple[str, int | None, float]:
-        """A marker's state, its holder, and the seconds until that holder's lease ends."""
+    async def reserve(self, job: Job, kind: "Kind[Any]", key: str, content_hash: str | None) -> Reservation:
+        """What a marker is now; reserved for that attempt where it was free."""
         ...
 
     def wait(self, coroutine: Coroutine[Any, Any, T], loop: asyncio.AbstractEventLoop) -> T:
@@ -205,9 +205,12 @@ class Context:
         self.check_lease()
         return self._supplies.lend(self)
 
-    def once(self, key: str | None = None) -> Once:
-        """A marker: what is inside happens once for this kind and key (default: the claim's marker, or the lineage)."""
-        return Once(self, key)
+    def once(self, key: str | None = None, *, content: bytes | None = None) -> Once:
+        """A marker: what is inside happens once for this kind and key (default: the claim's marker, or the lineage).
+
+        ``content`` is what will be sent, for a provider that takes idempotency keys: ``mark.idempotency_key``.
+        """
+        return Once(self, key, content)
 
     def complete(self, conn: Any, result: object = None) -> Any:
         """Mark this job succeeded inside the transaction that is open on ``conn``: both commit, or neither (P8).
@@ -282,9 +285,9 @@ class Context:
         """
         return self._supplies.report_link(run, lasts, progress=progress)
 
-    def reserve(self, key: str) -> Coroutine[Any, Any, tuple[str, int | None, float]]:
-        """Ask for a marker on the tick's connection; one trip for all calls that wait."""
-        return self._supplies.reserve(self.job, self.kind, key)
+    def reserve(self, key: str, content_hash: str | None = None) -> Coroutine[Any, Any, Reservation]:
+        """Ask for a marker on the tick's connection, and note what is to be sent; one trip for all calls that wait."""
+        return self._supplies.reserve(self.job, self.kind, key, content_hash)
 
     def wait(self, coroutine: Coroutine[Any, Any, T]) -> T:
         """For sync functions, which block meanwhile: what the tick's loop answers."""

@@ -127,7 +127,7 @@ def kind(  # noqa: PLR0913 (each is one number of the kind, by name)
     ``timeout`` (seconds or a timedelta) is the most an attempt may take; ``needs`` is what must be left of a tick for
     it to start, the timeout by default. ``marker`` names the payload's field that is the key of the marker which every
     claim reserves (an empty name: the lineage's first job); ``in_doubt`` is what to do when nobody knows whether it was
-    sent. ``window`` is how long the provider knows an idempotency key (``mark.idempotency_key``): until an hour before
+    sent. ``window`` is how long the provider knows an idempotency key (``ctx.once(content=…)``): until an hour before
     its end, a send in doubt is repeated under the same key. ``secret`` names fields of the payload that are encrypted
     at rest and shown nowhere. ``on_failure`` says whether a job that failed keeps its group waiting until its next
     attempt (``"block"``), or lets it pass (``"pass"``). ``breaker``: while what it calls keeps failing, its jobs wait

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, Final
 import msgspec
 
 from crontick.jobs import texts
-from crontick.jobs.outcomes import Mark
+from crontick.jobs.outcomes import Mark, Reservation
 from crontick.jobs.payload import encode_json
 from crontick.jobs.signals import LeaseLost, Signal, Snooze
 
@@ -61,12 +61,17 @@ class Once:
 
     ``mark.sent`` is true when it was sent before: skip. Left normally it is sent; left by an exception it is free again
     if nothing can have arrived, else in doubt. ``not_sent()`` and ``in_doubt()`` overrule.
+
+    Where the provider takes idempotency keys (the kind's ``window``) the hash of the content is stored before the block
+    begins, for the attempt after one that dies in it: a send in doubt is repeated with the same bytes only (P21), else
+    ``InDoubt`` is raised, unless the kind says ``resend``.
     """
 
     __slots__ = (
         "_ctx",
         "_doubted",
         "_fate",
+        "_storing",
         "content_hash",
         "details",
         "key",
@@ -77,11 +82,11 @@ class Once:
         "sent_by",
     )
 
-    def __init__(self, ctx: "Context", key: str | None) -> None:
+    def __init__(self, ctx: "Context", key: str | None, content: bytes | None = None) -> None:
         self._ctx = ctx
         self._fate: str | None = None
         self._doubted: str | None = None
-        self.key = key
+        self.key = ctx.job.marker or f"job:{ctx.job.lineage}" if key is None else key
         self.sent = False
         self.sent_by: int | None = None
         self.repeats = False
@@ -89,19 +94,39 @@ class Once:
         self.message_id: str | None = None
         self.content_hash: str | None = None
         self.details: dict[str, Any] | None = None
+        self._storing: str | None = None
+        if content is not None:
+            self.will_send(content)
 
-    def idempotency_key(self, content: bytes) -> str:
-        """What to tell a provider that takes such keys, for exactly these bytes; their hash is kept.
+    def will_send(self, content: bytes) -> None:
+        """Before the block begins: what it is going to send."""
+        self.content_hash = hashlib.sha256(content).hexdigest()
+        self._storing = self.content_hash
 
-        Raises ``InDoubt`` where that would repeat a send in doubt with other bytes, unless the kind says ``resend``.
-        """
-        hashed, named = hashlib.sha256(content).hexdigest(), f"{self._ctx.kind.name}:{self.key}"
-        if self._doubted and self._doubted != hashed:
-            if self._ctx.kind.in_doubt != "resend":
-                raise InDoubt(f'"{self.key}" is in doubt, and what would be sent now is not what was sent then')
-            named = f"{named}:{hashed}"
-        self.content_hash = hashed
+    @property
+    def idempotency_key(self) -> str:
+        """What to tell a provider that takes such keys: the same for all attempts that send the same."""
+        own = self._hash
+        return self._key(own) if self._changed else self._key()
+
+    @property
+    def key_of_its_own(self) -> str:
+        """A key that nothing but these bytes ever has, for a provider to which another mail went under the first."""
+        return self._key(self._hash)
+
+    @property
+    def _hash(self) -> str:
+        if self.content_hash is None:
+            raise ValueError("there is no idempotency key without content: ctx.once(content=…)")
+        return self.content_hash
+
+    def _key(self, *more: str) -> str:
+        named = ":".join((self._ctx.kind.name, self.key, *more))
         return hashlib.sha256(named.encode("utf-8", "replace")).hexdigest()
+
+    @property
+    def _changed(self) -> bool:
+        return bool(self._doubted) and self.content_hash is not None and self._doubted != self.content_hash
 
     def not_sent(self) -> None:
         """Whatever happens next: nothing arrived, the marker is free again."""
@@ -114,16 +139,14 @@ class Once:
     async def __aenter__(self) -> "Once":
         ctx = self._ctx
         ctx.check_lease()
-        if self.key is not None and re.search(_UNSTORABLE, self.key):
+        if re.search(_UNSTORABLE, self.key):
             raise ValueError(f"ctx.once({self.key[:80]!r}): PostgreSQL stores no NUL and no half of a surrogate pair")
-        if self.key is None or self.key == ctx.job.marker:
-            self.key = ctx.job.marker or f"job:{ctx.job.lineage}"
-        if self.key == ctx.job.marker:
-            # The claim reserved it, in the trip that took the job.
+        own = self.key == ctx.job.marker
+        if own:  # the claim reserved it, in the trip that took the job
             self._doubted = ctx.job.marker_hash
-            self.repeats = self._doubted is not None
-        else:
-            self._judge(*await ctx.reserve(self.key))
+        if not own or (self._storing is not None and ctx.kind.window_seconds and not self._doubted):
+            self._judge(await ctx.reserve(self.key, self._storing))
+        self.repeats = self._doubted is not None
         return self._entered()
 
     def __enter__(self) -> "Once":
@@ -136,20 +159,24 @@ class Once:
         self._left(error)
 
     def _entered(self) -> "Once":
-        if not self.sent and self.key is not None:
-            self._ctx.marks[self.key] = None
+        if self.sent:
+            return self
+        self._ctx.marks[self.key] = None
+        if self._changed and self._ctx.kind.in_doubt != "resend":
+            raise InDoubt(f'"{self.key}" is in doubt, and what would be sent now is not what was sent then')
         return self
 
-    def _judge(self, state: str, holder: int | None, seconds: float) -> None:
+    def _judge(self, found: Reservation) -> None:
         policy = self._ctx.kind.in_doubt
-        if state == "lost":
+        if found.state == "lost":
             raise LeaseLost(f"job {self._ctx.job.id}: the lease was lost, someone else may have it")
-        if state == "taken":
-            raise Snooze(seconds)
-        if state == "in_doubt" and policy == "park":
-            raise InDoubt(f'job {holder} left "{self.key}" in doubt: nobody knows whether it was sent')
-        if state in ("sent", "in_doubt"):
-            self.sent, self.sent_by = True, holder
+        if found.state == "taken":
+            raise Snooze(found.seconds)
+        if found.state == "in_doubt" and policy == "park":
+            raise InDoubt(f'job {found.holder} left "{self.key}" in doubt: nobody knows whether it was sent')
+        if found.state in ("sent", "in_doubt"):
+            self.sent, self.sent_by = True, found.holder
+        self._doubted = self._doubted or found.doubted
 
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
@@ -157,7 +184,7 @@ class Once:
         self._left(error)
 
     def _left(self, error: BaseException | None) -> None:
-        if self.sent or self.key is None:
+        if self.sent:
             return
         if error is None:
             state = self._fate or "sent"

@@ -1,10 +1,22 @@
-"""How an attempt can end: a closed set."""
+"""How an attempt can end, and what becomes of its markers: closed sets."""
 
 from typing import Any, Final, Literal, TypeAlias
 
 import msgspec
 
-__all__ = ["Cancelled", "Dead", "Failed", "HandedBack", "Mark", "Outcome", "Snoozed", "Succeeded", "Target", "found"]
+__all__ = [
+    "Cancelled",
+    "Dead",
+    "Failed",
+    "HandedBack",
+    "Mark",
+    "Outcome",
+    "Reservation",
+    "Snoozed",
+    "Succeeded",
+    "Target",
+    "found",
+]
 
 Target: TypeAlias = Literal["ok", "failed", "nothing"]
 """How an attempt found what it calls, for the breaker; nothing: it cannot say."""
@@ -79,6 +91,18 @@ class Mark(msgspec.Struct, frozen=True, gc=False):
     message_id: str | None = None
     content_hash: str | None = None
     details: dict[str, Any] | None = None
+
+
+class Reservation(msgspec.Struct, frozen=True, gc=False):
+    """What a marker is when an attempt asks for it: reserved (by this attempt), taken, sent, in_doubt or lost.
+
+    ``doubted`` is the hash of what a send in doubt sent that this one repeats, empty where nobody knows it.
+    """
+
+    state: str
+    holder: int | None = None
+    seconds: float = 0.0
+    doubted: str | None = None
 
 
 def found(status: int) -> Target:

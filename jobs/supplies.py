@@ -16,6 +16,7 @@ from crontick.jobs.job import Job
 from crontick.jobs.kind import Kind
 from crontick.jobs.lend import Lends, Lent
 from crontick.jobs.link import Trips
+from crontick.jobs.outcomes import Reservation
 from crontick.jobs.run import Runner
 from crontick.jobs.shared import Shared
 from crontick.jobs.threads import SyncSide, Threads
@@ -51,7 +52,7 @@ class TickSupplies:
         self._secrets = TickSecrets(deployment.redact)
         self._endpoints: Endpoints | None = None
         self._shared = Shared()
-        self._markers: Together[dict[str, Any], tuple[str, int | None, float]] = Together(self._reserve)
+        self._markers: Together[dict[str, Any], Reservation] = Together(self._reserve)
         self.opened_at = datetime.max.replace(tzinfo=UTC)
         self._again = AskAgain(link, deployment.reminders)
         self.runner = Runner(deployment.around, self._sync_side, deployment.redact, deployment.keyring)
@@ -128,17 +129,17 @@ class TickSupplies:
         """A connection for one attempt."""
         return Lent(self._lender, ctx)
 
-    async def reserve(self, job: Job, kind: Kind[Any], key: str) -> tuple[str, int | None, float]:
-        """The marker's state, its holder, the seconds until that holder's lease ends; one trip for all that wait."""
+    async def reserve(self, job: Job, kind: Kind[Any], key: str, content_hash: str | None) -> Reservation:
+        """What the marker is now; one trip for all that wait."""
         wish = {"job": job.id, "claim": job.claim, "kind": kind.name, "key": key, "resend": kind.in_doubt == "resend"}
-        return await self._markers.answer(wish)
+        return await self._markers.answer(wish if content_hash is None else wish | {"content_hash": content_hash})
 
-    async def _reserve(self, wishes: list[dict[str, Any]]) -> list[tuple[str, int | None, float] | Exception]:
+    async def _reserve(self, wishes: list[dict[str, Any]]) -> list[Reservation | Exception]:
         asked = msgspec.json.encode(wishes).decode()
         [answer] = await self.link.tell([[statement(query("reserve_markers"), {"wishes": asked})]])
         if answer.error is not None:
             raise answer.error
-        said = {(job, key): (state, holder, seconds) for job, key, state, holder, seconds in answer.rows[0]}
+        said = {(job, key): Reservation(*told) for job, key, *told in answer.rows[0]}
         return [said[wish["job"], wish["key"]] for wish in wishes]
 
     def wait(self, coroutine: Coroutine[Any, Any, T], loop: asyncio.AbstractEventLoop) -> T:

@@ -25,6 +25,7 @@ from crontick.jobs.texts import storable
 if TYPE_CHECKING:
     from crontick.jobs.kinds.message import Attached
     from crontick.jobs.kinds.outgoing import Outgoing
+    from crontick.jobs.kinds.resend import Request
 
 __all__ = ["hand_in"]
 
@@ -34,25 +35,26 @@ _OUR_SHARE: Final = 0.5
 
 async def hand_in(payload: SendEmail, ctx: Context) -> dict[str, Any] | None:
     """The result: who was refused, if anybody. Raises what ends the attempt otherwise."""
-    settings = ctx.settings.email
-    if settings is None:
-        raise Retry("crontick.toml has no [email]: it says which server takes the mail, and from whom it is")
+    settings = _settings(ctx)
     if find_spec("aiosmtplib") is None or find_spec("jinja2") is None:
         from crontick.sql.extras import install
 
         raise Retry(f"send_email needs more packages: {install('email')}")
     until = monotonic() + max(ctx.kind.timeout_seconds - _OUR_SHARE, _OUR_SHARE)
     attachments = await _attachments(payload, settings, ctx)
+    mark = ctx.once()
+    server = _server(settings, ctx) if settings.provider == "smtp" else None
+    made = _outgoing(payload, settings, attachments, mark, server)
     refused: Mapping[str, Said] = {}
-    async with ctx.once() as mark:
+    async with mark:
         if mark.sent:
             return None
-        mail = _Mail(payload, settings, attachments, until)
+        left = max(until - monotonic(), _OUR_SHARE)
         try:
-            if settings.provider == "resend":
-                await _over_resend(mail, ctx, mark)
+            if server is None:
+                await _over_resend(made.wire, ctx, mark, seconds=left)
             else:
-                refused = await _over_smtp(mail, ctx, mark)
+                refused = await _over_smtp(made, server, ctx, mark, seconds=left)
         except Held as held:
             raise Snooze(held.after_seconds) from None
         except NotConnected as error:
@@ -61,30 +63,27 @@ async def hand_in(payload: SendEmail, ctx: Context) -> dict[str, Any] | None:
         except Unanswered:
             ctx.target = "failed"
             raise
-    return _refused(payload, refused, ctx, key=str(mark.key)) if refused else None
+    return _refused(payload, refused, ctx, key=mark.key) if refused else None
 
 
-class _Mail(msgspec.Struct, frozen=True):
-    """What an attempt sends, and until when, by the monotonic clock."""
+def _outgoing(
+    payload: SendEmail,
+    settings: EmailSettings,
+    attachments: "tuple[Attached, ...]",
+    mark: Once,
+    server: MailServer | None,
+) -> "Outgoing":
+    """The mail as it goes out, which the marker remembers."""
+    from crontick.jobs.kinds.outgoing import outgoing
 
-    payload: SendEmail
-    settings: EmailSettings
-    attachments: "tuple[Attached, ...]"
-    until: float
-
-    @property
-    def seconds(self) -> float:
-        """What is left for the provider."""
-        return max(self.until - monotonic(), _OUR_SHARE)
-
-    def outgoing(self, mark: Once, extra: Mapping[str, str] | None = None) -> "Outgoing":
-        """The mail as it goes out, which the marker remembers."""
-        from crontick.jobs.kinds.outgoing import outgoing
-
-        at = datetime.now(UTC)
-        made = outgoing(self.payload, self.settings, self.attachments, key=str(mark.key), at=at, extra=extra)
-        mark.provider, mark.message_id, mark.details = self.settings.provider, made.message_id, made.details
-        return made
+    extra = _known_key(mark) if server is not None and server.host.endswith(".resend.com") else None
+    made = outgoing(payload, settings, attachments, key=mark.key, at=datetime.now(UTC), extra=extra)
+    mark.provider, mark.message_id, mark.details = settings.provider, made.message_id, made.details
+    if server is None:
+        mark.will_send(made.wire)
+    else:
+        mark.content_hash = made.content_hash
+    return made
 
 
 async def _attachments(payload: SendEmail, settings: EmailSettings, ctx: Context) -> "tuple[Attached, ...]":
@@ -97,15 +96,13 @@ async def _attachments(payload: SendEmail, settings: EmailSettings, ctx: Context
     return await attached(payload.attachments, settings, lambda: downloads.http(ctx.settings.http))
 
 
-async def _over_smtp(mail: _Mail, ctx: Context, mark: Once) -> Mapping[str, Said]:
-    server = _server(mail.settings, ctx)
-    made = mail.outgoing(mark, _known_key(mark) if server.host.endswith(".resend.com") else None)
-    mark.content_hash = made.content_hash
+async def _over_smtp(
+    made: "Outgoing", server: MailServer, ctx: Context, mark: Once, *, seconds: float
+) -> Mapping[str, Said]:
     envelope = Envelope(made.sender, made.recipients)
+    most = _settings(ctx).connections
     try:
-        accepted = await ctx.shared(Connections).deliver(
-            server, envelope, made.wire, seconds=mail.seconds, most=mail.settings.connections
-        )
+        accepted = await ctx.shared(Connections).deliver(server, envelope, made.wire, seconds=seconds, most=most)
     except Said as said:
         ctx.target = "failed" if said.of_the_server else "ok"
         raise _no(said, server.host) from said
@@ -123,16 +120,30 @@ def _known_key(mark: Once) -> dict[str, str]:
     return {"Resend-Idempotency-Key": digest[:40]}
 
 
-async def _over_resend(mail: _Mail, ctx: Context, mark: Once) -> None:
-    from crontick.jobs.kinds.resend import KeyUsed, Request, Resend
+async def _over_resend(wire: bytes, ctx: Context, mark: Once, *, seconds: float) -> None:
+    from crontick.jobs.kinds.resend import KeyUsed, Request
 
-    api_key = _secret(mail.settings.api_key_env, ctx)
-    wire = mail.outgoing(mark).wire
-    request = Request(wire, mark.idempotency_key(wire))
+    until = monotonic() + seconds
     try:
-        mark.message_id = await ctx.shared(Resend).deliver(
-            mail.settings.base_url, api_key, request, seconds=mail.seconds
-        )
+        await _deliver(Request(wire, mark.idempotency_key), ctx, mark, seconds=seconds)
+    except KeyUsed as error:
+        if ctx.kind.in_doubt != "resend":
+            raise InDoubt(str(error)) from None
+        # Whatever went under the first key is not this mail, which the policy sends as well.
+        again = Request(wire, mark.key_of_its_own)
+        try:
+            await _deliver(again, ctx, mark, seconds=max(until - monotonic(), _OUR_SHARE))
+        except KeyUsed as unheard_of:
+            raise InDoubt(str(unheard_of)) from None
+
+
+async def _deliver(request: "Request", ctx: Context, mark: Once, *, seconds: float) -> None:
+    from crontick.jobs.kinds.resend import Resend
+
+    settings = _settings(ctx)
+    api_key = _secret(settings.api_key_env, ctx)
+    try:
+        mark.message_id = await ctx.shared(Resend).deliver(settings.base_url, api_key, request, seconds=seconds)
     except Unanswered as error:
         ctx.target = "failed"
         mark.in_doubt()
@@ -140,14 +151,16 @@ async def _over_resend(mail: _Mail, ctx: Context, mark: Once) -> None:
     except Retry:  # it is never about this mail
         ctx.target = "failed"
         raise
-    except KeyUsed as error:
-        if ctx.kind.in_doubt == "resend":
-            raise
-        raise InDoubt(str(error)) from None
     except asyncio.CancelledError:
         if not request.begun:
             mark.not_sent()
         raise
+
+
+def _settings(ctx: Context) -> EmailSettings:
+    if ctx.settings.email is None:
+        raise Retry("crontick.toml has no [email]: it says which server takes the mail, and from whom it is")
+    return ctx.settings.email
 
 
 def _server(settings: EmailSettings, ctx: Context) -> MailServer:

@@ -11,7 +11,7 @@ from crontick.jobs.context import Context
 from crontick.jobs.deployment import Deployment
 from crontick.jobs.job import Job
 from crontick.jobs.kind import Kind
-from crontick.jobs.outcomes import Outcome
+from crontick.jobs.outcomes import Outcome, Reservation
 from crontick.jobs.run import Runner
 from crontick.jobs.seats import Seats
 from crontick.jobs.shared import Shared
@@ -148,8 +148,8 @@ class _LentAlone:
     async def misfit_before(self, job: Job) -> bool:  # noqa: ARG002
         return False
 
-    async def reserve(self, job: Job, kind: Kind[Any], key: str) -> tuple[str, int | None, float]:  # noqa: ARG002
-        return "reserved", None, 0.0
+    async def reserve(self, job: Job, kind: Kind[Any], key: str, content_hash: str | None) -> Reservation:  # noqa: ARG002
+        return Reservation("reserved")
 
     def wait(self, coroutine: Coroutine[Any, Any, T], loop: asyncio.AbstractEventLoop) -> T:
         return self._sync_side.wait(coroutine, loop)

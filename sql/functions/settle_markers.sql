@@ -1,6 +1,7 @@
 -- reserved -> sent, free or in doubt, as the attempts say. That something was sent is a fact, and facts are not fenced (P20):
 -- a holder that lost its lease still turns its own reservation, or the doubt it left, into sent; the job that died
--- of that doubt is then resolved as sent. What repeated a send in doubt, and is free, leaves that doubt as it was.
+-- of that doubt is then resolved as sent. What repeated a send in doubt, and is free, leaves that doubt as it was. A doubt keeps the
+-- hash of what was sent first: the idempotency key belongs to that.
 create function crontick.settle_markers(p_endings crontick.ending[], p_now timestamptz) returns void
 language plpgsql volatile
 as $$
@@ -39,7 +40,7 @@ begin
             set
                 state = 'in_doubt', settled_at = p_now, provider = coalesce(v_mark.provider, m.provider),
                 provider_message_id = coalesce(v_mark.message_id, m.provider_message_id),
-                content_hash = coalesce(v_mark.content_hash, m.content_hash),
+                content_hash = coalesce(m.content_hash, v_mark.content_hash),
                 details = nullif(coalesce(m.details, '{}') || coalesce(v_mark.details, '{}'), '{}')
             where m.kind = v_mark.kind and m.digest = v_mark.digest and m.job = v_mark.id and m.claim = v_mark.claim
                 and m.state = 'reserved';

@@ -5,6 +5,7 @@ from typing import Any, Literal
 import pytest
 
 from crontick.jobs import Context, Kind, Permanent, kind
+from crontick.jobs.testing import run
 from tests.engine.conftest import World
 
 pytestmark = pytest.mark.anyio
@@ -17,10 +18,10 @@ def paying(sent: Sent, fates: list[str], *, in_doubt: Literal["park", "resend", 
 
     @kind("pay", marker="key", in_doubt=in_doubt, window=24 * HOUR, backoff=[60], max_attempts=4)
     async def pay(payload: dict[str, Any], ctx: Context) -> None:
-        async with ctx.once() as mark:
+        content = payload["text"].encode()
+        async with ctx.once(content=content) as mark:
             mark.provider = "bank"
-            content = payload["text"].encode()
-            sent.append((mark.idempotency_key(content), content))
+            sent.append((mark.idempotency_key, content))
             fate = fates.pop(0) if fates else "sent"
             if fate == "lost":
                 mark.in_doubt()
@@ -109,6 +110,63 @@ async def test_one_that_got_through_for_another_job_ends_the_doubt_of_the_dead_o
     await pay.enqueue(world.conn, {"key": "k", "text": "1"})
     await world.tick(pay)
     assert await world.one("select resolution from crontick.jobs where id = %s", dead) == "sent"
+
+
+async def test_what_is_to_be_sent_is_known_before_it_is_sent_in_one_trip_for_all(world: World) -> None:
+    seen: list[int] = []
+
+    @kind("pay", marker="key", window=24 * HOUR)
+    async def pay(payload: dict[str, Any], ctx: Context) -> None:
+        async with ctx.once(content=payload["key"].encode()):
+            seen.append(await world.one("select count(*) from crontick.markers where content_hash is not null"))
+
+    for nth in range(5):
+        await pay.enqueue(world.conn, {"key": f"k{nth}"})
+    await world.tick(pay)
+    assert seen == [5] * 5
+
+
+async def test_what_lost_its_lease_before_the_send_does_not_send(world: World) -> None:
+    sent: list[str] = []
+
+    @kind("pay", marker="key", window=24 * HOUR)
+    async def pay(payload: dict[str, Any], ctx: Context) -> None:
+        await world.rows("update crontick.markers set claim = 7 returning 1")
+        async with ctx.once(content=b"1"):
+            sent.append(ctx.kind.name)
+
+    job = await pay.enqueue(world.conn, {"key": "k"})
+    await world.tick(pay)
+    assert (sent, await world.status(job)) == ([], ["queued"])
+
+
+@pytest.mark.parametrize(("told", "keys"), [(("1", "1"), 1), (("1", "2"), 2)])
+async def test_a_key_named_while_it_runs_knows_what_was_sent_under_it(
+    world: World, told: tuple[str, str], keys: int
+) -> None:
+    sent: list[str] = []
+
+    @kind("pay", marker="key", in_doubt="resend", window=24 * HOUR, backoff=[60])
+    async def pay(payload: dict[str, Any], ctx: Context) -> None:
+        async with ctx.once("other", content=told[len(sent)].encode()) as mark:
+            sent.append(mark.idempotency_key)
+            if len(sent) == 1:
+                mark.in_doubt()
+
+    await pay.enqueue(world.conn, {"key": "k"})
+    for _ in range(2):
+        await world.tick(pay)
+        await world.later(90)
+    assert (len(sent), len(set(sent))) == (2, keys)
+
+
+def test_without_content_there_is_no_idempotency_key() -> None:
+    @kind("pay")
+    async def pay(payload: dict[str, Any], ctx: Context) -> str:
+        async with ctx.once("k") as mark:
+            return mark.idempotency_key
+
+    assert "ctx.once(content=…)" in getattr(run(pay, {}), "error", "")
 
 
 def test_a_window_belongs_to_a_marker_and_is_longer_than_its_margin() -> None:

@@ -1,5 +1,7 @@
 """A tick is killed (SIGKILL) in each gap of a mail: over SMTP it stays in doubt, over Resend's API it arrives once."""
 
+import hashlib
+import json
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -9,7 +11,7 @@ from crontick.jobs.kinds.send_email import send_email
 from tests.faults.world import World
 from tests.kinds.smtp_script import SILENCE, scripted
 from tests.worlds.proxy import Proxy
-from tests.worlds.resend_stub import API_KEY, resend_stub
+from tests.worlds.resend_stub import API_KEY, DEAF, resend_stub
 from tests.worlds.resend_stub import SILENCE as NO_ANSWER
 from tests.worlds.smtp_sink import SmtpSink
 from tests.worlds.waiting import async_until
@@ -159,6 +161,40 @@ async def test_over_resend_a_template_that_a_deploy_changed_meanwhile_is_not_sen
         summary = await world.tick()
     assert (summary.dead, await states(world), await world.status(job)) == (1, ["in_doubt"], "dead")
     assert [mail["subject"] for mail in stub.mails] == ["Hi 1"]
+
+
+CHANGED = {
+    # What the provider knows cannot tell: it has had nothing.
+    "park": (["Hi 1"], ["in_doubt"], "dead"),
+    "skip": (["Hi 1"], ["in_doubt"], "succeeded"),
+    "resend": (["Hi 1", "Hi 2"], ["sent"], "succeeded"),
+}
+
+
+@pytest.mark.parametrize("policy", CHANGED)
+async def test_over_resend_what_the_killed_tick_was_about_to_send_is_known_to_the_next(
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, policy: str
+) -> None:
+    asked, markers, status = CHANGED[policy]
+    monkeypatch.setenv("RESEND_API_KEY", API_KEY)
+    (tmp_path / "hi.txt").write_text("Hello")
+    (tmp_path / "hi.subject.txt").write_text("Hi 1")
+    with resend_stub() as stub:
+        more = f'templates = "{tmp_path}"\nin_doubt = "{policy}"\n'
+        configure(world, tmp_path, RESEND.format(url=stub.base_url) + more)
+        stub.answers.append(DEAF)
+        job = await world.enqueue(send_email, {"to": "ann@example.com", "template": "hi"})
+        child = world.doomed()
+        await async_until(lambda: stub.requests)
+        child.kill()
+        [(known,)] = await world.rows("select content_hash from crontick.markers")
+        assert known == hashlib.sha256(stub.requests[0][1]).hexdigest()
+        (tmp_path / "hi.subject.txt").write_text("Hi 2")
+        await world.later("1 hour")
+        await world.tick()
+    assert [json.loads(body)["subject"] for _, body in stub.requests] == asked
+    assert len({key for key, _ in stub.requests}) == len(asked)
+    assert (await states(world), await world.status(job)) == (markers, status)
 
 
 async def test_two_overlapping_ticks_send_each_mail_once(

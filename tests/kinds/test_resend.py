@@ -131,6 +131,41 @@ async def test_in_doubt_another_text_than_before_goes_out_only_if_the_policy_say
     assert (await marker(deployed))[0] == ("sent" if policy == "resend" else "in_doubt")
 
 
+async def test_two_mails_in_doubt_under_one_marker_each_keep_their_key(
+    deploy: Deploy, stub: ResendStub, tmp_path: Path
+) -> None:
+    deployed = deploy(CONFIG.format(stub=stub) + f'in_doubt = "resend"\ntemplates = "{tmp_path}"\n')
+    (tmp_path / "hi.txt").write_text("Hello")
+    job = await deployed.enqueue(send_email, SendEmail(to="ann@example.com", template="hi"))
+    stub.answers.extend([CUT, CUT, CUT])
+    for nth in (1, 2, 1, 2):
+        (tmp_path / "hi.subject.txt").write_text(f"Hi {nth}")
+        await deployed.tick()
+        await deployed.later(timedelta(hours=3))
+    assert [mail["subject"] for mail in stub.mails] == ["Hi 1", "Hi 2"]
+    keys = [key for key, _ in stub.requests]
+    assert (keys[0], keys[1]) == (keys[2], keys[3])
+    assert (await deployed.job(job))["status"] == "succeeded"
+
+
+@pytest.mark.parametrize(("policy", "mails"), [("park", ["Hi 1"]), ("resend", ["Hi 1", "Hi 2"])])
+async def test_a_key_under_which_another_mail_went_is_no_dead_end(
+    deploy: Deploy, stub: ResendStub, tmp_path: Path, policy: str, mails: list[str]
+) -> None:
+    deployed = deploy(CONFIG.format(stub=stub) + f'in_doubt = "{policy}"\ntemplates = "{tmp_path}"\n')
+    (tmp_path / "hi.txt").write_text("Hello")
+    (tmp_path / "hi.subject.txt").write_text("Hi 1")
+    stub.answers.append(CUT)
+    await deployed.enqueue(send_email, SendEmail(to="ann@example.com", template="hi", dedupe_key="hi"))
+    await deployed.tick()
+    await deployed.conn.execute("delete from crontick.markers")  # as after a failover that lost it
+    (tmp_path / "hi.subject.txt").write_text("Hi 2")
+    await deployed.later(timedelta(minutes=10))
+    await deployed.tick()
+    assert [mail["subject"] for mail in stub.mails] == mails
+    assert (await marker(deployed))[0] == ("sent" if policy == "resend" else "in_doubt")
+
+
 @pytest.mark.parametrize(
     ("status", "name", "ends"),
     [

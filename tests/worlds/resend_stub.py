@@ -14,6 +14,8 @@ CUT = "cut"
 """In place of an answer: the mail is taken, and the connection cut."""
 SILENCE = "silence"
 """The mail is taken, and nothing is said."""
+DEAF = "deaf"
+"""Nothing is said, and no mail was taken."""
 LOST = "lost"
 """The connection is cut, and no mail was taken."""
 API_KEY = "re_stub_1234567890"
@@ -43,7 +45,7 @@ class ResendStub:
                 said = dict(line.lower().split(": ", 1) for line in head[1:] if line)
                 body = await reader.readexactly(int(said.get("content-length", "0")))
                 told = self._answered(head[0], said, body)
-                if told == SILENCE:
+                if told in (SILENCE, DEAF):
                     await reader.read()
                 if isinstance(told, str):
                     break
@@ -70,8 +72,8 @@ class ResendStub:
         scripted = self.answers.popleft() if self.answers else None
         if isinstance(scripted, tuple):
             return _error(*scripted)
-        if scripted == LOST:
-            return LOST
+        if scripted in (LOST, DEAF):
+            return scripted
         if key in self._known and self._known[key][0] != body:
             return _error(409, "invalid_idempotent_request")
         if key not in self._known:
