@@ -3,6 +3,7 @@
 import functools
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -42,15 +43,12 @@ def zone_data_version() -> str:
 @functools.cache
 def zone_names() -> frozenset[str]:
     """All names that are understood."""
-    from importlib.resources import files
-
-    return frozenset(files("tzdata").joinpath("zones").read_text(encoding="ascii").split()) - {"Factory"}
+    return frozenset((_folder() / "zones").read_text().split()) - {"Factory"}
 
 
 @functools.cache
 def zone(name: str) -> "ZoneInfo":
     """The rules of a zone, never the system's: those age with the host. Raises ``ValueError``."""
-    from importlib.resources import files
     from zoneinfo import ZoneInfo
 
     if name not in zone_names():
@@ -58,7 +56,7 @@ def zone(name: str) -> "ZoneInfo":
 
         mend = suggestion(name, zone_names()) or ": write one such as Europe/Berlin, or UTC"
         raise ValueError(f"{name!r} is no time zone{mend}")
-    with files("tzdata").joinpath("zoneinfo", *name.split("/")).open("rb") as file:
+    with (_folder() / "zoneinfo" / name).open("rb") as file:
         return ZoneInfo.from_file(file, key=name)
 
 
@@ -95,6 +93,13 @@ def changes_of(name: str, year: int) -> tuple[Change, ...]:
             changes.append(Change(_first(name, low, high), before, after))
         low, before = high, after
     return tuple(changes)
+
+
+def _folder() -> Path:
+    """Where the data are; to import importlib.resources would cost a cold tick more than to read them."""
+    import tzdata
+
+    return Path(tzdata.__file__).parent
 
 
 def _first(name: str, low: datetime, high: datetime) -> datetime:

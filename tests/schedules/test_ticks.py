@@ -1,5 +1,7 @@
 """Ticks that come by, early or late, find each slot once, whatever the clocks did and whoever edited the expression."""
 
+import subprocess
+import sys
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
@@ -55,6 +57,12 @@ def test_what_a_slot_is_does_not_depend_on_when_one_asks() -> None:
     for hours in range(1, 25):
         asked = slot.at - timedelta(hours=hours, seconds=-1)
         assert following(parse("30 2 * * *", "Europe/Berlin"), asked) == slot
+
+
+def test_neither_expressions_nor_zone_data_are_read_until_one_is_asked_for() -> None:
+    program = "import sys, crontick.jobs.slots; print({'cronsim', 'tzdata', 'crontick.jobs.fit'} & set(sys.modules))"
+    done = subprocess.run([sys.executable, "-c", program], check=True, capture_output=True, text=True)
+    assert done.stdout == "set()\n"
 
 
 @pytest.mark.parametrize("path", sorted((ROOT / "sql").rglob("*.sql")), ids=lambda path: path.stem)
