@@ -8,6 +8,7 @@ from crontick.handler.cli import (
     dead,
     demo,
     dev,
+    doctor,
     doubts,
     email,
     enqueue,
@@ -41,6 +42,7 @@ app.command("dev")(dev.dev)
 app.command("init")(init.init)
 app.command("migrate")(migrate.migrate)
 app.command("check")(check.check)
+app.command("doctor")(doctor.doctor)
 app.command("tick")(tick.tick)
 app.command("enqueue")(enqueue.enqueue)
 app.command("jobs")(jobs.jobs)

@@ -5,16 +5,17 @@ import os
 import re
 from collections.abc import Iterator, Mapping
 from importlib.util import find_spec
-from typing import Annotated, Final, NamedTuple
+from typing import Annotated, Final
 
 import typer
 
 from crontick.handler.cli.check_mail import unsendable
 from crontick.handler.cli.database import naming
+from crontick.handler.cli.findings import Finding, tell
 from crontick.handler.cli.kinds import COLUMNS, rows
 from crontick.handler.cli.options import Json
 from crontick.handler.cli.reminders import previewed
-from crontick.handler.cli.screen import complain, say, say_json, table
+from crontick.handler.cli.screen import complain, table
 from crontick.jobs.bounds import Bounds
 from crontick.jobs.check_schedules import schedule_faults
 from crontick.jobs.config_error import ConfigError
@@ -34,13 +35,6 @@ from crontick.sql.extras import install
 _NOT_OURS: Final = re.compile(r"CRONTICK_(SERVICE|PORT)(_|$)")
 
 
-class Finding(NamedTuple):
-    """``wrong`` fails the check; anything else is only said."""
-
-    wrong: bool
-    sentence: str
-
-
 def check(
     offline: Annotated[bool, typer.Option("--offline", help="Do not ask the database.")] = False,
     kinds: Annotated[bool, typer.Option("--kinds", help="Show every kind with its numbers, instead.")] = False,
@@ -50,16 +44,7 @@ def check(
     if kinds:
         _show_kinds(as_json=json)
         return
-    findings = list(_findings(os.environ, offline=offline))
-    wrong = any(finding.wrong for finding in findings)
-    if json:
-        say_json({"ok": not wrong, "findings": [finding._asdict() for finding in findings]})
-    else:
-        for finding in findings:
-            say(f"{'!' if finding.wrong else '-'} {finding.sentence}")
-        say("something is wrong" if wrong else "all is well")
-    if wrong:
-        raise typer.Exit(1)
+    tell(list(_findings(os.environ, offline=offline)), as_json=json)
 
 
 def _show_kinds(*, as_json: bool) -> None:
