@@ -1,5 +1,7 @@
 """When expressions fire, and what they do when clocks change; neither needs a database."""
 
+import os
+import re
 import sys
 from datetime import UTC, datetime
 from typing import Annotated, Any, Final
@@ -9,6 +11,9 @@ import typer
 from crontick.handler.cli.options import Json, moment
 from crontick.handler.cli.screen import complain, say, say_json, table
 from crontick.jobs.clock_change import around, coming_changes, shown
+from crontick.jobs.deployment import load_deployment
+from crontick.jobs.request import NAME_PATTERN
+from crontick.jobs.settings import Settings
 from crontick.jobs.slots import CronError, Expression, Slot, following, parse
 from crontick.jobs.zones import Change
 
@@ -22,8 +27,10 @@ def _after(text: str) -> datetime:
     return at
 
 
-Expr = Annotated[str, typer.Argument(metavar="EXPR", help="Five fields in quotes, or @daily and the like.")]
-Zone = Annotated[str, typer.Option("--tz", metavar="ZONE", help="The time zone, such as Europe/Berlin.")]
+Expr = Annotated[str, typer.Argument(metavar="EXPR|NAME", help="Five fields in quotes, @daily, or a schedule's name.")]
+Zone = Annotated[
+    str | None, typer.Option("--tz", metavar="ZONE", help="The expression's zone: Europe/Berlin.", show_default="UTC")
+]
 After = Annotated[
     datetime | None,
     typer.Option("--after", metavar="TIME", parser=_after, help="Strictly after then.", show_default="now"),
@@ -32,12 +39,14 @@ Slots = Annotated[int, typer.Option("--count", min=1, max=1000, help="How many."
 
 
 @app.command("next")
-def next_(expr: Expr, tz: Zone = "UTC", after: After = None, count: Slots = 5, json: Json = False) -> None:
+def next_(expr: Expr, tz: Zone = None, after: After = None, count: Slots = 5, json: Json = False) -> None:
     """Print the next slots of an expression, in UTC, one a line; on a terminal with the zone's own time."""
     expression = _parsed(expr, tz)
     last: Slot | datetime = after or datetime.now(UTC)
     slots = [last := following(expression, last) for _ in range(count)]
-    rows = [{"at": slot.at, "local": _clock(tz, slot.at), "named": slot.local, "fold": slot.fold} for slot in slots]
+    rows = [
+        {"at": slot.at, "local": _clock(expression, slot.at), "named": slot.local, "fold": slot.fold} for slot in slots
+    ]
     if json:
         say_json(rows)
     elif sys.stdout.isatty():
@@ -48,25 +57,35 @@ def next_(expr: Expr, tz: Zone = "UTC", after: After = None, count: Slots = 5, j
 
 
 @app.command()
-def preview(expr: Expr, tz: Zone = "UTC", after: After = None, json: Json = False) -> None:
+def preview(expr: Expr, tz: Zone = None, after: After = None, json: Json = False) -> None:
     """Show what an expression does across the next change of the clock in each direction."""
     expression = _parsed(expr, tz)
-    changes = coming_changes(tz, after or datetime.now(UTC))
+    changes = coming_changes(expression.zone, after or datetime.now(UTC))
     rows = [row for change in changes for row in _rows(expression, change)]
-    nothing = f"no change of the clock is known in {tz}: every slot fires at the time that it names"
+    nothing = f"no change of the clock is known in {expression.zone}: every slot fires at the time that it names"
     if json:
         say_json(rows)
         return
     for change in changes:
-        complain(_told(tz, change))
+        complain(_told(expression.zone, change))
     table(rows, ("at", "local", "named", "what"), as_json=False, nothing=nothing)
 
 
-def _parsed(text: str, zone: str) -> Expression:
+def _parsed(text: str, zone: str | None) -> Expression:
     try:
-        return parse(text, zone)
+        return _declared(text, zone) if re.match(NAME_PATTERN, text) else parse(text, zone or "UTC")
     except CronError as error:
         raise typer.BadParameter(str(error)) from None
+
+
+def _declared(name: str, zone: str | None) -> Expression:
+    """The expression of a schedule of this deployment; raises ``CronError``."""
+    known = {schedule.name: schedule for schedule in load_deployment(Settings.from_environ(os.environ)).schedules}
+    if name not in known:
+        raise typer.BadParameter(f"there is no schedule {name}; there are: {', '.join(sorted(known)) or 'none'}")
+    if zone is not None:
+        raise typer.BadParameter(f"the schedule {name} has a zone of its own: leave out --tz")
+    return parse(known[name].cron, known[name].tz)
 
 
 def _rows(expression: Expression, change: Change) -> list[dict[str, Any]]:
@@ -74,7 +93,7 @@ def _rows(expression: Expression, change: Change) -> list[dict[str, Any]]:
         {
             "change_at": change.at,
             "at": happening.at,
-            "local": happening.at and _clock(expression.zone, happening.at),
+            "local": happening.at and _clock(expression, happening.at),
             "named": f"{happening.named:%Y-%m-%d %H:%M}",
             "what": happening.what,
         }
@@ -88,6 +107,6 @@ def _told(zone: str, change: Change) -> str:
     return f"{zone}, {change.at:%Y-%m-%d %H:%M}Z: the clock goes from {before:%H:%M} to {after:%H:%M}"
 
 
-def _clock(zone: str, at: datetime) -> str:
+def _clock(expression: Expression, at: datetime) -> str:
     """The zone's own time with its offset, as a string: JSON would turn it into UTC."""
-    return shown(zone, at).isoformat()
+    return shown(expression.zone, at).isoformat()

@@ -78,6 +78,32 @@ def test_a_preview_says_which_changes_it_is_about(bare: Command) -> None:
     ]
 
 
+@pytest.fixture
+def declared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """A deployment with one schedule, and no database."""
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "crontick.toml").write_text(
+        '[[schedule]]\nname = "nightly"\ncron = "30 2 * * *"\ntz = "Europe/Berlin"\nkind = "send_email"\n'
+        'payload = {to = "ada@users.example", subject = "Good night", text = "Sleep well."}\n'
+    )
+
+
+def test_a_schedule_is_asked_for_by_its_name(bare: Command, declared: None) -> None:
+    after = ("--after", "2027-03-27T12:00:00Z")
+    by_name = bare("schedules", "next", "nightly", *after)
+    assert by_name.out == bare("schedules", "next", "30 2 * * *", *BERLIN, *after).out
+    assert "fires at the end of the gap" in bare("schedules", "preview", "nightly", *after).out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"), [(["weekly"], "there are: nightly"), (["nightly", *BERLIN], "leave out --tz")]
+)
+def test_a_name_that_nobody_has_is_refused(bare: Command, declared: None, arguments: list[str], said: str) -> None:
+    answer = bare("schedules", "next", *arguments)
+    assert answer.status == 2
+    assert said in re.sub(r"[│\s]+", " ", answer.err)
+
+
 def test_a_zone_whose_clock_stays_as_it_is_has_nothing_to_preview(bare: Command) -> None:
     answer = bare("schedules", "preview", "30 2 * * *", "--tz", "Asia/Kolkata")
     assert (answer.status, answer.out) == (0, "")
