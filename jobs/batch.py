@@ -40,6 +40,8 @@ class Batch(msgspec.Struct):
     cancelled: frozenset[int] = frozenset()
     refused: Sequence[int] = ()
     """The parent of each child that the database refused."""
+    cleared: bool = False
+    """Seats are free, and what was in the way of those who may take them is no longer."""
     settled: list[Ending] = []
     reminders: list[tuple[str, int, int, int]] = []
     fired: list[tuple[str, int, int, int, int | None, str | None]] = []

@@ -29,6 +29,8 @@ class Bounds(msgspec.Struct):
     stop: Stop
     usual_seconds: float = 0
     """The budget of a tick that nothing cut short, where this one was."""
+    stay_seconds: float = 1.0
+    """A tick with nothing else to do stays for room in a limit that comes so soon."""
     started: Moment = msgspec.field(default_factory=Moment)
 
     @property

@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from typing import Final
 
+import msgspec
+
 from crontick.jobs.bounds import Bounds
 from crontick.jobs.deployment import Deployment
 from crontick.jobs.job import Job
@@ -31,24 +33,29 @@ class Claiming:
             name: kind for name, kind in deployment.kinds.items() if request.kinds is None or name in request.kinds
         }
         self._known = deployment.known
+        self.limits = deployment.limits_json()
         self._gates: dict[str, Value] = {
             "markers": deployment.markers_json(),
-            "limits": None,
+            "limits": self.limits,
             "breakers": deployment.breakers or None,
-            "queue_seats": None,
         }
         kept = deployment.config.retention
         self._retention = [length.total_seconds() for length in (kept.succeeded, kept.dead, kept.ticks, kept.reports)]
+        self._seats_of = {name: queue.seats for name, queue in deployment.config.queues.items()}
         self._asks = 0
         self.asked_in_vain = 0
         self.parked = 0
         self.claimed = 0
+        self._free = 0
         self._suspects = 0
 
-    def took(self, jobs: Sequence[Job]) -> None:
-        """Count what a claim brought."""
+    def took(self, jobs: Sequence[Job], *, parked: int) -> bool:
+        """Count what a claim brought; whether it only cleared the way to what may take the seats that are left."""
+        cleared = parked > self.parked and len(jobs) < self._free
+        self.parked = parked
         self.claimed += len(jobs)
         self._suspects += sum(job.suspect for job in jobs)
+        return cleared and not any(job.suspect for job in jobs)
 
     def stop_reason(self) -> StopReason | None:
         """Why nothing more may be claimed, or None."""
@@ -64,6 +71,7 @@ class Claiming:
         free = min(bounds.concurrency - running, bounds.limit - self.claimed)
         if stop is not None or beside_a_suspect:
             free = 0
+        self._free = free
         only = request.kinds is not None or len(fitting) < len(self._kinds)
         filters: dict[str, Value] = {
             "known": self._known,
@@ -82,6 +90,7 @@ class Claiming:
                 "lease_seconds": bounds.lease_left,
                 "suspects": self._suspects < _SUSPECTS_PER_TICK,
                 "repeat": repeat,
+                "queue_seats": self._queue_seats(seats),
             }
             statements = [_PLACE, statement(query("claim_jobs"), {**filters, **self._gates, **claiming})]
         self._asks += 1
@@ -93,5 +102,15 @@ class Claiming:
             "ask_again": free > 0 and self._asks < _ASKS_AT_MOST and self.asked_in_vain < _VAIN_ASKS_AT_MOST,
             "parked": self.parked,
             "retention_seconds": self._retention,
+            "stay_seconds": bounds.stay_seconds if self.limits else 0.0,
         }
         return [*statements, statement(query("close_tick"), {**filters, **closing})]
+
+    def _queue_seats(self, seats: Seats | None) -> str | None:
+        """The free seats of each queue that has a number of them; None where no queue has one."""
+        if not self._seats_of:
+            return None
+        running = seats.running_by_queue() if seats is not None else {}
+        return msgspec.json.encode(
+            {name: most - running.get(name, 0) for name, most in self._seats_of.items()}
+        ).decode()

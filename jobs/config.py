@@ -14,11 +14,19 @@ from crontick.jobs.fit import Fault, fit, suggestion
 from crontick.jobs.kinds.settings import EmailSettings, HttpSettings, ReportSettings, WebhookEndpoint
 from crontick.jobs.kinds.sql_job import SqlJob
 from crontick.jobs.request import NAME_PATTERN
-from crontick.jobs.sections import Config, KindSettings, ReminderSettings, Retention, ScheduleSettings
+from crontick.jobs.sections import (
+    Config,
+    KindSettings,
+    LimitSettings,
+    QueueSettings,
+    ReminderSettings,
+    Retention,
+    ScheduleSettings,
+)
 
 __all__ = ["Config", "ConfigError", "load_config", "read_config"]
 
-LATER: Final = frozenset({"queues", "limits", "alerts", "heartbeat", "wake", "fan_out", "api"})
+LATER: Final = frozenset({"alerts", "heartbeat", "wake", "fan_out", "api"})
 
 
 def load_config(path: Path | None, *, kinds: Collection[str] | None = None) -> Config:
@@ -42,9 +50,15 @@ def read_config(text: str, *, name: str = "crontick.toml", kinds: Collection[str
     except tomllib.TOMLDecodeError as error:
         raise ConfigError([_unreadable(name, str(error))]) from None
     faults: list[Fault] = []
+    for section in _NAMED.keys() & given.keys():
+        _check_table_names(section, _tables(given[section]), faults)
     sections = {section: _section(section, value, faults) for section, value in given.items()}
     if kinds is not None:
         _check_kinds(given, kinds, faults)
+    if limits := sections.get("limits"):
+        from crontick.jobs.limits import misfits
+
+        faults += misfits(limits, sections.get("email"))
     _check_names("reminder", given, faults)
     _check_names("schedule", given, faults)
     _check_names("webhook_endpoint", given, faults)
@@ -68,6 +82,13 @@ _STRUCTS: Final[dict[str, type[msgspec.Struct]]] = {
     "retention": Retention,
 }
 
+_NAMED: Final[dict[str, type[msgspec.Struct]]] = {
+    "kinds": KindSettings,
+    "limits": LimitSettings,
+    "queues": QueueSettings,
+}
+"""Tables of tables, each with a name of the user's."""
+
 
 def _section(section: str, given: Any, faults: list[Fault]) -> Any:
     """One table, array of tables or value at the top of the file."""
@@ -87,18 +108,29 @@ def _section(section: str, given: Any, faults: list[Fault]) -> Any:
         return tuple(fit(table, _STRUCTS[section], (section, nth), faults) for nth, table in enumerate(given))
     elif not isinstance(given, dict):
         faults.append(Fault((section,), f"must be a table: write [{section}]"))
-    elif section == "kinds":
-        return {name: _kind(name, table, faults) for name, table in given.items()}
+    elif section in _NAMED:
+        return {name: _named(section, name, table, faults) for name, table in given.items()}
     else:
         return fit(given, _STRUCTS[section], (section,), faults)
     return None
 
 
-def _kind(name: str, given: Any, faults: list[Fault]) -> KindSettings | None:
+def _named(section: str, name: str, given: Any, faults: list[Fault]) -> Any:
     if not isinstance(given, dict):
-        faults.append(Fault(("kinds", name), f"must be a table: write [kinds.{name}]"))
+        faults.append(Fault((section, name), f"must be a table: write [{section}.{name}]"))
         return None
-    return fit(given, KindSettings, ("kinds", name), faults)
+    return fit(given, _NAMED[section], (section, name), faults)
+
+
+def _check_table_names(section: str, tables: dict[str, Any], faults: list[Fault]) -> None:
+    """The name of a limit is part of the hold of what waits for it; that of a queue is one that a job can have."""
+    if section == "kinds":
+        return  # checked beside those that are declared in Python
+    faults += [
+        Fault((section, name), "is no name: lower-case letters, digits, _ . -, at most 64")
+        for name in tables
+        if not re.match(NAME_PATTERN, name)
+    ]
 
 
 def _check_kinds(given: dict[str, Any], kinds: Collection[str], faults: list[Fault]) -> None:
@@ -114,6 +146,8 @@ def _check_kinds(given: dict[str, Any], kinds: Collection[str], faults: list[Fau
     for section in ("reminder", "schedule"):
         for nth, table in enumerate(_array(given.get(section))):
             named.append(((section, nth, "kind"), table.get("kind")))
+    for name, limit in _tables(given.get("limits")).items():
+        named.append((("limits", name, "kind"), _tables(limit).get("kind")))
     known = declared.union(kinds)
     for path, wanted in named:
         if isinstance(wanted, str) and wanted not in known:

@@ -83,6 +83,14 @@ class Deployment(msgspec.Struct, frozen=True, kw_only=True):
         }
         return msgspec.json.encode(marked).decode() if marked else None
 
+    def limits_json(self) -> str | None:
+        """What may start, and how many at once; None when nothing is limited."""
+        if not self.config.limits:
+            return None
+        from crontick.jobs.limits import limits_json
+
+        return limits_json(self.config.limits)
+
 
 def load_deployment(
     settings: Settings, *, kinds: Iterable[Kind[Any]] = (), reminders: Iterable[Reminder] = ()
@@ -113,6 +121,7 @@ def load_deployment(
         found["send_email"] = msgspec.structs.replace(
             found["send_email"], in_doubt=config.email.in_doubt, window_seconds=config.email.window_seconds
         )
+    _check_keys(config, found)
     remind += [Reminder.from_settings(section) for section in config.reminder]
     _check_reminders(remind, found)
     schedules = _schedules(found, config)
@@ -200,6 +209,20 @@ def _overridden(kind: Kind[Any], said: KindSettings) -> Kind[Any]:
     elif said.backoff is not None:
         changes["backoff"] = backoffs.normal(said.backoff)
     return msgspec.structs.replace(kind, **changes)
+
+
+def _check_keys(config: Config, kinds: Mapping[str, Kind[Any]]) -> None:
+    """The key of a limit is kept in clear."""
+    for name, limit in config.limits.items():
+        if limit.key is None:
+            continue
+        field = limit.key.split(".")[1]
+        for kind in kinds.values():
+            if field in kind.secret and (limit.kind == kind.name or limit.queue == kind.queue):
+                raise DeploymentError(
+                    f"[limits.{name}] counts by {limit.key}, a secret field of {kind.name}, and would keep it in clear:"
+                    " name another field"
+                )
 
 
 def _check_reminders(reminders: list[Reminder], kinds: Mapping[str, Kind[Any]]) -> None:

@@ -160,7 +160,8 @@ class Exchanges:
         sealing = self._unsealed.writing(self._opening, look=bool(knowing)) if self._unsealed else []
         fires = self._firing()
         prefix = [*fires, *knowing, *sealing, *self._reminding()]
-        settled_by = settling(self._opening, endings, seats.progress() if with_progress else ())
+        progress = seats.progress() if with_progress else ()
+        settled_by = settling(self._opening, endings, progress, limits=self._claiming.limits)
 
         def build(*, repeat: bool) -> list[Segment]:
             return [
@@ -227,10 +228,10 @@ class Exchanges:
         jobs = []
         if len(rows) == 3:
             jobs = list(starmap(Job, [(*row, claim) for row in rows[1]]))
-            self._claiming.took(jobs)
             if self._unsealed:
                 self._unsealed.claimed(jobs)
-        closed, more, self._claiming.parked, stop_reason, cancels, next_due_at, oldest, unknown = rows[-1][0]
+        closed, more, parked, stop_reason, cancels, next_due_at, oldest, unknown = rows[-1][0]
+        cleared = self._claiming.took(jobs, parked=parked)
         more_items, next_item_at = self._coming.more, self._coming.next_at
         if closed and next_item_at is not None:
             next_due_at = min(next_due_at or next_item_at, next_item_at)
@@ -243,6 +244,7 @@ class Exchanges:
             oldest or 0.0,
             cancels,
             unknown_kinds=unknown or (),
+            cleared=cleared and more,
         )
 
 

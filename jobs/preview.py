@@ -18,6 +18,7 @@ async def preview(link: Trips, deployment: Deployment, request: TickRequest, bou
         "known": [name for name in deployment.known if request.kinds is None or name in request.kinds],
         "queues": request.queues,
         "jobs": request.jobs,
+        "limits": deployment.limits_json(),
         "most": bounds.limit,
     }
     [answer] = await link.tell([[statement(query("list_due_jobs"), values)]])

@@ -5,7 +5,7 @@ itself, one future that wakes the loop.
 """
 
 import asyncio
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Iterable
 from typing import Final
 
@@ -56,6 +56,10 @@ class Seats:
         """How many attempts run."""
         return len(self._running)
 
+    def running_by_queue(self) -> Counter[str]:
+        """How many attempts of each queue run."""
+        return Counter(attempt.ctx.job.queue for attempt in self._running.values())
+
     @property
     def suspect(self) -> bool:
         """A suspect runs: nothing else may run beside it."""
@@ -86,11 +90,14 @@ class Seats:
         """The running attempts that have said how far they are."""
         return [a.ctx for a in self._running.values() if a.ctx.progress_made is not None]
 
-    async def ended(self, *, more: bool, trip_seconds: float) -> list[Ending]:
-        """The attempts that ended, once it is worth a round trip to say so; may be empty while attempts run on."""
-        if not self._ended and self._running:
+    async def ended(self, *, more: bool, trip_seconds: float, at_once: bool = False) -> list[Ending]:
+        """The attempts that ended, once it is worth a round trip to say so; may be empty while attempts run on.
+
+        ``at_once``: there is something to ask the database anyway.
+        """
+        if not self._ended and self._running and not at_once:
             await self._until(self._loop.time() + LOOK_SECONDS, any_end=True)
-        if self._ended and self._running and not self._urgent:
+        if self._ended and self._running and not self._urgent and not at_once:
             linger = max(trip_seconds, LINGER_AT_LEAST) if more else LINGER_SECONDS
             await self._until(self._loop.time() + linger, any_end=False)
         endings, self._ended, self._urgent = self._ended, [], False

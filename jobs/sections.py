@@ -94,6 +94,28 @@ class KindSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_o
                 raise ValueError(f"{name} must be longer than nothing and at most 900 s, the longest tick")
 
 
+class LimitSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """``[limits.NAME]``: how many jobs of one kind, queue, endpoint or provider may start, and how many run at once.
+
+    With ``key`` each value of that field of the payload has a limit of its own.
+    """
+
+    kind: Name | None = None
+    queue: Name | None = None
+    endpoint: Annotated[str, Meta(min_length=1, max_length=128)] | None = None
+    provider: Literal["smtp", "resend"] | None = None
+    key: str | None = None
+    rate: str | None = None
+    burst: Annotated[int, Meta(ge=1, le=1_000_000)] | None = None
+    concurrency: Annotated[int, Meta(ge=1, le=100_000)] | None = None
+
+
+class QueueSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """``[queues.NAME]``: how many seats of a tick its jobs may have."""
+
+    seats: Annotated[int, Meta(ge=1, le=1000)]
+
+
 class Retention(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """``[retention]``: how long what is finished is kept (DESIGN section 9)."""
 
@@ -118,5 +140,7 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     report: tuple[ReportSettings, ...] = ()
     sql_job: tuple[SqlJob, ...] = ()
     kinds: dict[str, KindSettings] = msgspec.field(default_factory=dict)
+    limits: dict[str, LimitSettings] = msgspec.field(default_factory=dict)
+    queues: dict[str, QueueSettings] = msgspec.field(default_factory=dict)
     retention: Retention = msgspec.field(default_factory=Retention)
     strict_kinds: bool = False

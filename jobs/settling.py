@@ -20,8 +20,13 @@ _LOG: Final = logging.getLogger("crontick.tick")
 _CHARACTERS: Final = 1000
 
 
-def settling(opening: int, endings: list[Ending], running: Iterable[Context]) -> list[Statement]:
-    """The statement, or none when there is nothing to say; ``running`` have said how far they are."""
+def settling(
+    opening: int, endings: list[Ending], running: Iterable[Context], *, limits: str | None = None
+) -> list[Statement]:
+    """The statement, or none when there is nothing to say; ``running`` have said how far they are.
+
+    ``limits`` are told where an attempt did not begin, for what it drew from them.
+    """
     plain = [ending for ending in endings if ending.plain]
     told = [_encoded(ending) for ending in endings if not ending.plain]
     progress = [
@@ -31,6 +36,7 @@ def settling(opening: int, endings: list[Ending], running: Iterable[Context]) ->
     ]
     if not endings and not progress:
         return []
+    unbegun = any(isinstance(ending.outcome, HandedBack) and not ending.outcome.began for ending in endings)
     return [
         statement(
             query("settle_attempts"),
@@ -40,6 +46,7 @@ def settling(opening: int, endings: list[Ending], running: Iterable[Context]) ->
                 "claims": [ending.ctx.job.claim for ending in plain],
                 "endings": b"[" + b",".join(told) + b"]" if told else None,
                 "progress": msgspec.json.encode(progress).decode() if progress else None,
+                "limits": limits if unbegun else None,
             },
         )
     ]

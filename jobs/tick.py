@@ -26,7 +26,7 @@ async def tick(exchanges: Exchanges, supplies: TickSupplies, bounds: Bounds, cal
         while not batch.closed:
             seats.start(supplies.contexts(batch.jobs))
             seats.ask_to_stop(batch.cancels)
-            ended = await seats.ended(more=batch.more, trip_seconds=supplies.link.trip_seconds)
+            ended = await seats.ended(more=batch.more, trip_seconds=supplies.link.trip_seconds, at_once=batch.cleared)
             batch = await exchanges.exchange(ended, seats)
             count(summary, batch)
     finally:

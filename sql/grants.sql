@@ -22,7 +22,7 @@ begin
             crontick.now, crontick.open_tick, crontick.place, crontick.claim, crontick.settle, crontick.close_tick, crontick.complete,
             crontick.enqueue, crontick.enqueue_many, crontick.sync_deployment, crontick.enqueue_reminders,
             crontick.reserve_marker, crontick.free_sealed, crontick.list_unsealed, crontick.seal_jobs, crontick.seal_endpoints,
-            crontick.begin_report_part, crontick.append_report_part, crontick.fire_schedules to crontick_tick;
+            crontick.begin_report_part, crontick.append_report_part, crontick.fire_schedules, crontick.with_room to crontick_tick;
         grant select on
             crontick.reminder_records, crontick.installation, crontick.test_clock, crontick.unfinished_jobs, crontick.pauses,
             crontick.report_runs, crontick.report_parts
@@ -34,7 +34,7 @@ begin
         grant usage on schema crontick to crontick_read;
         grant execute on function crontick.why, crontick.why_schedule, crontick.now to crontick_read;
         grant select on
-            crontick.jobs, crontick.overview, crontick.dead_letters, crontick.doubts, crontick.blocked_groups, crontick.paused, crontick.endpoints,
+            crontick.jobs, crontick.overview, crontick.dead_letters, crontick.doubts, crontick.blocked_groups, crontick.paused, crontick.limits, crontick.endpoints,
             crontick.audit, crontick.attempts, crontick.markers, crontick.ticks, crontick.kinds, crontick.deployments,
             crontick.installation, crontick.test_clock, crontick.report_runs, crontick.breakers, crontick.schedules
             to crontick_read;

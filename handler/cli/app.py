@@ -16,6 +16,7 @@ from crontick.handler.cli import (
     in_force,
     init,
     jobs,
+    limits,
     migrate,
     pauses,
     reminders,
@@ -59,6 +60,7 @@ app.command("resume")(pauses.resume)
 app.command("groups")(groups.groups)
 app.command("rotate-keys")(rotate.rotate_keys)
 app.command("status")(status.status)
+app.command("limits")(limits.limits)
 app.command("ticks")(ticks.ticks)
 app.add_typer(reminders.app, name="reminders")
 schedules.app.command("list")(in_force.list_)

@@ -69,8 +69,8 @@ def drain(
     Nothing is committed, and the transaction can be used afterwards; what the jobs did in it goes with it. Kinds and
     reminders are those of ``CRONTICK_MODULES`` and ``crontick.toml``; or only those that are passed, beside the kinds
     that ship; or those of a deployment. What a function raises is logged with its traceback. A job that failed waits
-    for its time, as in life: see ``clock``. ``pytest.fail`` and the test's own failed assertions inside a function fail
-    the test.
+    for its time, and one above a rate for room, as in life: see ``clock``. ``pytest.fail`` and the test's own failed
+    assertions inside a function fail the test.
 
     Raises ``RuntimeError`` where no transaction is open, where the database is production's, and where a job is due
     whose kind the modules do not have, and where a function ended the test's transaction.
@@ -107,7 +107,14 @@ async def _ticked(conn: Any, place: Place, limit: int, known: Deployment) -> Sum
     link = BorrowedLink(conn, place)
     verdicts = Verdicts()
     known = msgspec.structs.replace(known, around=around_attempts(conn, place, link, known.around, verdicts))
-    bounds = Bounds(limit=limit, concurrency=1, budget_seconds=_BUDGET_SECONDS, host_limit_seconds=None, stop=Stop())
+    bounds = Bounds(
+        limit=limit,
+        concurrency=1,
+        budget_seconds=_BUDGET_SECONDS,
+        host_limit_seconds=None,
+        stop=Stop(),
+        stay_seconds=0,
+    )
     supplies = TickSupplies(link, known, bounds, BorrowedLender(conn, place), place.sync_side)
     try:
         summary = await tick(Exchanges(link, known, bounds, TickRequest()), supplies, bounds, Caller("drain"))

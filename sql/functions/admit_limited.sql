@@ -12,14 +12,9 @@ declare
     v_seats int [];
     v_drawn int [];
     v_waits boolean [];
-    v_job record;
-    v_at int;
-    v_full int;
-    v_busy boolean;
-    v_hold text;
-    v_admitted bigint [] := '{}';
-    v_held bigint [] := '{}';
-    v_held_by text [] := '{}';
+    v_admitted bigint [];
+    v_held bigint [];
+    v_held_by text [];
 begin
     v_wanted := array(
         select distinct l.hold
@@ -45,42 +40,18 @@ begin
     v_holds := array(
         select l.hold from crontick.limit_lines as l where l.hold = any(v_wanted) order by l.hold for update skip locked
     );
-    select array_agg(r.tokens), array_agg(r.seats), array_agg(0), array_agg(false)
-    into v_tokens, v_seats, v_drawn, v_waits
+    select array_agg(r.tokens), array_agg(r.seats)
+    into v_tokens, v_seats
     from crontick.room_in_lines(p_limits, v_holds, p_now, p_claim, p_taken) as r;
 
-    for v_job in
-        select j.id, array(select l.hold from crontick.lines_of(p_limits, j.kind, j.queue, j.payload) as l) as holds
-        from unnest(p_ids) with ordinality as picked (id, nth)
-        join crontick.unfinished_jobs as j on j.id = picked.id
-        order by picked.nth
-    loop
-        v_full := null;
-        v_busy := false;
-        foreach v_hold in array v_job.holds loop
-            v_at := array_position(v_holds, v_hold);
-            if v_at is null then
-                v_busy := true;
-            elsif least(v_tokens[v_at], v_seats[v_at]) <= v_drawn[v_at] then
-                v_full := v_at;
-            end if;
-        end loop;
-        if v_full is not null then
-            v_held := v_held || v_job.id;
-            v_held_by := v_held_by || v_holds[v_full];
-            v_waits[v_full] := true;
-        elsif not v_busy then
-            v_admitted := v_admitted || v_job.id;
-            foreach v_hold in array v_job.holds loop
-                v_at := array_position(v_holds, v_hold);
-                v_drawn[v_at] := v_drawn[v_at] + 1;
-            end loop;
-        end if;
-    end loop;
+    select s.admitted, s.held, s.held_by, s.drawn, s.waits
+    into v_admitted, v_held, v_held_by, v_drawn, v_waits
+    from crontick.share_room(p_ids, p_limits, v_holds, v_tokens, v_seats) as s;
 
     update crontick.limit_lines as line
     set
-        tat = coalesce(after.paid_at, line.tat),
+        -- Never back, but for a changed limit: another tick may have drawn by a later clock than this one's.
+        tat = coalesce(case when w.drawn > 0 then after.paid_at end, least(line.tat, r.paid_at)),
         said = r.said,
         look_at = case
             when line.look_at is null and not w.waits then null

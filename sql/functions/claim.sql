@@ -42,6 +42,7 @@ declare
     v_all bigint [] := '{}';
     v_deferred bigint [] := '{}';
     v_left bigint [];
+    v_parked int := 0;
     v_taken int := 0;
     v_row_count int;
     v_old int;
@@ -123,9 +124,10 @@ begin
                 where j.id = any(v_picked) and j.status in ('queued', 'failed') and j.held_by is null
             );
             v_deferred := v_deferred || v_left;
-            update crontick.ticks as t
-            set parked = t.parked + cardinality(v_picked) - v_row_count - cardinality(v_left)
-            where t.id = v_tick;
+            v_parked := v_parked + cardinality(v_picked) - v_row_count - cardinality(v_left);
+            if p_limits is not null and p_jobs is null then
+                v_parked := v_parked + crontick.hold_limited(v_lanes, v_now, p_limits);
+            end if;
         elsif cardinality(v_lanes) = 1 and v_seats is null then
             -- Looking behind the last one spares the close a walk over the rows that were just taken.
             v_more := cardinality(v_picked) = v_want and exists (
@@ -143,8 +145,8 @@ begin
     end loop;
 
     update crontick.ticks as t
-    set deferred = not t.deferred
-    where t.id = v_tick and t.deferred = (cardinality(v_deferred) = 0);
+    set parked = t.parked + v_parked, deferred = cardinality(v_deferred) > 0
+    where t.id = v_tick and (v_parked > 0 or t.deferred <> (cardinality(v_deferred) > 0));
 
     -- Suspects live outside the due order: one, when nothing else was found and nothing else runs (P5).
     if v_taken = 0 and p_running = 0 and p_suspects then

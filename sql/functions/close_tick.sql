@@ -1,6 +1,7 @@
 -- What is left to do, and, when nothing is, the end of the tick: fills in its row and reads when the next job is due.
 -- Not closed while the claim before it took something or attempts run; nor, as long as the tick is willing to ask again, while
--- a group waits to be placed, the claim only cleared rows out of its way, or the database has yet to be told of this deployment.
+-- a group waits to be placed, a limit has room or will have within p_stay_seconds, the claim only cleared rows out of its way, or the
+-- database has yet to be told of this deployment.
 create function crontick.close_tick(
     p_opening bigint,
     p_claim bigint,
@@ -12,7 +13,8 @@ create function crontick.close_tick(
     p_kinds text[],
     p_queues text[],
     p_jobs bigint[],
-    p_retention_seconds float8[]
+    p_retention_seconds float8[],
+    p_stay_seconds float8 default 0
 ) returns table (
     closed boolean, more boolean, parked int, stop_reason text, cancels bigint[], next_due_at timestamptz,
     oldest_due_seconds float8, unknown_kinds text[]
@@ -58,7 +60,12 @@ begin
             and (
                 v_stranger
                 or (more and (parked > p_parked or v_deferred))
-                or exists (select from crontick.limit_lines as l where l.look_at is not null and l.look_at <= v_now limit 1)
+                or exists (
+                    select
+                    from crontick.limit_lines as l
+                    where l.look_at is not null and l.look_at <= v_now + make_interval(secs => p_stay_seconds)
+                    limit 1
+                )
                 or exists (select from crontick.group_calls as c order by c.group_digest limit 1)
             )
         );

@@ -1,6 +1,7 @@
 -- Jobs that wait in a line go back into the due index, as many as there is room for, by priority and age; p_want at most, for more
 -- seats are not free. So many lines at a time, those first that have waited longest to be looked at: of a hundred thousand none
--- starves. A line is locked before it is judged by a later statement; one that another tick has locked is that tick's to look at.
+-- starves. And those whose limit was changed or is no more, whenever they were to be looked at. A line is locked before it is judged
+-- by a later statement; one that another tick has locked is that tick's to look at.
 create function crontick.free_limited(p_limits jsonb, p_now timestamptz, p_want int, p_bound int default 20) returns int
 language plpgsql volatile
 as $$
@@ -40,6 +41,9 @@ begin
         order by l.look_at, l.hold
         limit p_bound
         for update skip locked
+    );
+    v_holds := v_holds || array(
+        select c.hold from unnest(crontick.changed_lines(p_limits, p_bound)) as c (hold) where c.hold <> all(v_holds)
     );
     for v_line in select r.* from crontick.room_in_lines(p_limits, v_holds, p_now, null, null) as r loop
         exit when v_all >= p_want;
@@ -87,6 +91,8 @@ begin
         if v_line.gated or v_rest then
             update crontick.limit_lines as l
             set
+                tat = least(l.tat, v_line.paid_at),
+                said = coalesce(v_line.said, l.said),
                 look_at = case
                     when not v_rest then null
                     when v_line.seats <= v_spent then 'infinity'

@@ -116,6 +116,21 @@ begin
     get diagnostics v_gone = row_count;
     gone := gone + v_gone;
     more := more or v_gone >= p_bound;
+    -- A line where nothing waits, and whose bucket is full, is as good as none.
+    delete from crontick.limit_lines as l
+    where l.hold = any(
+        array(
+            select idle.hold
+            from crontick.limit_lines as idle
+            where idle.look_at is null and idle.tat < p_now
+            order by idle.tat
+            limit p_bound
+            for update skip locked
+        )
+    );
+    get diagnostics v_gone = row_count;
+    gone := gone + v_gone;
+    more := more or v_gone >= p_bound;
     v_runs := array(
         select f.run
         from crontick.report_files as f

@@ -1,6 +1,7 @@
 -- What these lines have room for: tokens by the rate, seats by the concurrency; null where the limit says nothing of it. gated is
--- false for a limit that this deployment does not have. The caller has locked the lines, in a statement before.
--- A bucket is never emptier than empty, whatever rate it had when it was last drawn from.
+-- false for a limit that this deployment does not have. Who draws has locked the lines, in a statement before; a line that is not
+-- there yet is as good as one that was not drawn from.
+-- Where the limit was changed since the line was last drawn from, its bucket is empty at most: nobody waits as the old rate would.
 create function crontick.room_in_lines(
     p_limits jsonb, p_holds text[], p_now timestamptz, p_claim bigint, p_taken bigint[]
 ) returns table (hold text, gated boolean, paid_at timestamptz, spacing interval, burst int, tokens int, seats int, said text)
@@ -16,7 +17,7 @@ begin
         select r.hold, r.jobs from crontick.running_by_line(v_counted, p_now, p_claim, p_taken) as r where v_counted is not null
     )
     select
-        line.hold, n.name is not null, owed.paid_at, every.spacing, n.burst,
+        wanted.hold, n.name is not null, owed.paid_at, every.spacing, n.burst,
         -- In whole tokens: what the bucket holds, less what is not yet paid off.
         div(
             extract(epoch from n.burst * every.spacing - (owed.paid_at - p_now)), extract(epoch from every.spacing)
@@ -24,13 +25,18 @@ begin
         case when n.concurrency is not null then greatest(n.concurrency - coalesce(r.jobs, 0), 0) end,
         n.said
     from unnest(p_holds) with ordinality as wanted (hold, nth)
-    join crontick.limit_lines as line on line.hold = wanted.hold
+    left join crontick.limit_lines as line on line.hold = wanted.hold
     left join jsonb_to_recordset(p_limits) as n (
         name text, spacing_us bigint, burst int, concurrency int, said text
-    ) on n.name = line.limit_name
+    ) on n.name = split_part(wanted.hold, ':', 2)
     cross join lateral (select n.spacing_us * interval '1 microsecond' as spacing) as every
-    cross join lateral (select greatest(least(line.tat, p_now + n.burst * every.spacing), p_now) as paid_at) as owed
-    left join running as r on r.hold = line.hold
+    cross join lateral (
+        select case
+            when line.said is distinct from n.said then greatest(least(coalesce(line.tat, '-infinity'), p_now + n.burst * every.spacing), p_now)
+            else greatest(line.tat, p_now)
+        end as paid_at
+    ) as owed
+    left join running as r on r.hold = wanted.hold
     order by wanted.nth;
 end
 $$;

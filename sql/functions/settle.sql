@@ -3,7 +3,8 @@
 -- claim has already written (a lost answer, complete) is neither held nor lost (P1). Facts about markers are not fenced (P20).
 -- refused: the parent of each child that could not be enqueued.
 create function crontick.settle(
-    p_opening bigint, p_ids bigint[], p_claims bigint[], p_endings json, p_progress json
+    p_opening bigint, p_ids bigint[], p_claims bigint[], p_endings json, p_progress json,
+    p_limits jsonb default null
 ) returns table (lost bigint[], held bigint[], already bigint[], cancelled bigint[], completed bigint[], refused bigint[])
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -98,7 +99,7 @@ begin
         end loop;
     end if;
     if cardinality(v_endings) > 0 then
-        select s.settled, s.refused into v_settled, refused from crontick.settle_endings(p_opening, v_endings, v_now) as s;
+        select s.settled, s.refused into v_settled, refused from crontick.settle_endings(p_opening, v_endings, v_now, p_limits) as s;
         v_done := v_done || v_settled;
     end if;
 

@@ -2,7 +2,7 @@
 -- refused: the parent of each child that cannot be enqueued. Rows are taken in the order of their ids, skipping what others hold,
 -- and parents of a child whose unique key somebody's open transaction holds.
 create function crontick.settle_endings(
-    p_opening bigint, p_endings crontick.ending[], p_now timestamptz, out settled bigint[], out refused bigint[]
+    p_opening bigint, p_endings crontick.ending[], p_now timestamptz, p_limits jsonb, out settled bigint[], out refused bigint[]
 )
 language plpgsql volatile
 as $$
@@ -25,6 +25,12 @@ begin
         v_mine := array(select m.id from unnest(v_mine) as m (id) where m.id <> all(v_kept.held));
     end if;
 
+    if p_limits is not null then
+        perform crontick.give_back(
+            array(select e.id from unnest(p_endings) as e where e.outcome = 'handed_back' and not e.began and e.id = any(v_mine)),
+            p_now, p_limits
+        );
+    end if;
     insert into crontick.attempts (
         job, claim, tick, started_at, ended_at, retry_at, number, status_code, retryable, kind, outcome, error, fingerprint,
         provider, provider_message_id, details

@@ -44,10 +44,9 @@ begin
 
     v_gated := array(
         select j.id
-        from unnest(p_ids) with ordinality as picked (id, nth)
-        join crontick.unfinished_jobs as j on j.id = picked.id
-        where crontick.runnable(j, p_now, p_known, p_paused_kinds, p_paused_groups, p_paused_endpoints)
-        order by picked.nth
+        from crontick.unfinished_jobs as j
+        where j.id = any(p_ids) and crontick.runnable(j, p_now, p_known, p_paused_kinds, p_paused_groups, p_paused_endpoints)
+        order by j.priority desc, j.run_at, j.id
     );
     if p_limits is not null or p_breakers is not null then
         v_gated := crontick.admit(v_gated, p_claim, p_now, p_lease_end, p_limits, p_breakers, p_taken || p_ids);

@@ -14,6 +14,7 @@ declare
     v_tick crontick.ticks;
     v_marker crontick.markers;
     v_breaker crontick.breakers;
+    v_line crontick.limit_lines;
     v_misfit constant boolean := coalesce(
         (
             select a.fingerprint = 'crontick:payload'
@@ -127,6 +128,19 @@ begin
             substr(v_job.held_by, 5), why.id
         );
     end if;
+    if v_job.held_by like 'limit:%' then
+        select * into v_line from crontick.limit_lines as l where l.hold = v_job.held_by;
+        return format(
+            'waits for limit %s (%s)%s: %s: it goes by itself; to let more go, change [limits.%s] in crontick.toml',
+            v_line.limit_name, v_line.said, ', key ' || nullif(v_line.key, ''),
+            case
+                when v_line.look_at = 'infinity' then 'next room when one that runs has ended'
+                when v_line.look_at <= v_now then 'there is room, from the next tick on'
+                else 'next room at ' || to_char(v_line.look_at, v_time)
+            end,
+            v_line.limit_name
+        );
+    end if;
     if v_job.held_by = 'suspect' and v_job.lone_rescues >= 2 then
         return format(
             '%s: mend what refuses the row in crontick.finished_jobs, then `crontick cancel %s`',
@@ -135,8 +149,9 @@ begin
     end if;
     if v_job.held_by = 'suspect' then
         return format(
-            'a process died under it (%s): it runs alone at the end of the next tick that knows it, and is dead after two deaths alone',
-            coalesce(v_job.last_error, 'no error was kept')
+            'a process died under it (%s): it runs alone at the end of the next tick that knows it%s, and is dead after two deaths alone',
+            coalesce(v_job.last_error, 'no error was kept'),
+            case when v_job.run_at > v_now then ', not before ' || to_char(v_job.run_at, v_time) else '' end
         );
     end if;
     if v_job.held_by like 'breaker:%' then

@@ -6,11 +6,13 @@ create table crontick.limit_lines (
     hold text primary key,
     limit_name text not null,
     key text not null,
-    said text not null,
+    said text not null,  -- what the limit said when the line was last looked at
     tat timestamptz not null default '-infinity',  -- when what was taken is paid off, one job every spacing (GCRA)
     look_at timestamptz  -- null: nothing waits; infinity: until one that runs has ended
 ) with (fillfactor = 50, autovacuum_vacuum_threshold = 500, autovacuum_vacuum_scale_factor = 0);
 create index limit_lines_look on crontick.limit_lines (look_at, hold) where look_at is not null;
+create index limit_lines_said on crontick.limit_lines (limit_name, said) where look_at is not null;
+create index limit_lines_idle on crontick.limit_lines (tat) where look_at is null;
 
 alter table crontick.unfinished_jobs
 drop constraint held_by_is_known,

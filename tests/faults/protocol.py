@@ -87,6 +87,7 @@ class HandTick:
             results=None,
             endings=json.dumps([{**ending, "claim": claims[ending["id"]]} for ending in told]) if told else None,
             progress=None,
+            limits=None,
         )
         for job in claims.keys() - held:
             self.running.pop(job, None)
@@ -106,5 +107,6 @@ class HandTick:
             queues=None,
             jobs=None,
             retention_seconds=[604800, 2592000, 604800],
+            stay_seconds=0,
         )
         return bool(closed[0])
