@@ -7,6 +7,7 @@ from crontick.jobs.deployment import Deployment
 from crontick.jobs.payload import PayloadError
 from crontick.jobs.schedules import Schedule
 from crontick.jobs.slots import CronError, parse
+from crontick.jobs.zones import zone
 
 __all__ = ["schedule_faults"]
 
@@ -20,7 +21,11 @@ def schedule_faults(deployment: Deployment) -> Iterator[str]:
 
 def _faults(deployment: Deployment, schedule: Schedule) -> Iterator[tuple[str, str]]:
     try:
-        parse(schedule.cron, schedule.tz)
+        zone(schedule.tz)
+    except ValueError as error:
+        yield "tz", str(error)
+    try:
+        parse(schedule.cron, "UTC")
     except CronError as error:
         yield "cron", str(error)
     try:

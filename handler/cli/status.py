@@ -104,6 +104,7 @@ def findings(state: Row, max_age: timedelta) -> list[str]:
             state["open_breakers"],
             "targets that are left alone, for they fail or somebody said so: {}: `crontick breakers`",
         ),
+        (state["kept_schedules"], "schedules that something keeps from their slots: {}: `crontick schedules list`"),
         (state["doubts"], "messages that may or may not have been sent: {}: `crontick doubts list`"),
         (
             state["refused_ends"],

@@ -1,7 +1,7 @@
 -- Make a deployment known: its kinds, by which an enqueue from any language finds queue and priority; and its schedules, which are
 -- those in force from now on. Not yet known where a schedule is held by another transaction.
 create function crontick.sync_deployment(
-    p_hash text, p_version text, p_kinds jsonb, p_strict boolean, p_schedules jsonb default '[]', p_digest text default ''
+    p_hash text, p_version text, p_kinds jsonb, p_strict boolean, p_schedules jsonb default null, p_digest text default ''
 ) returns void
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -15,9 +15,12 @@ declare
         where cardinality(k.secret) > 0 and not k.secret <@ coalesce(known.secret, '{}')
     );
 begin
-    if crontick.sync_schedules(p_hash, p_digest, p_schedules, v_now) then
+    -- null: code that knows nothing of schedules leaves them as they are.
+    if p_schedules is null or crontick.sync_schedules(p_hash, p_digest, p_schedules, v_now) then
         insert into crontick.deployments (hash, version, kinds, first_seen_at, last_seen_at, schedules)
-        select p_hash, p_version, coalesce(array_agg(k.name order by k.name), '{}'), v_now, v_now, p_digest
+        select
+            p_hash, p_version, coalesce(array_agg(k.name order by k.name), '{}'), v_now, v_now,
+            case when p_schedules is null then (select i.schedules from crontick.installation as i) else p_digest end
         from jsonb_to_recordset(p_kinds) as k (name text)
         on conflict do nothing;
     end if;

@@ -27,6 +27,18 @@ select
         where b.state <> 'closed'
     ) as open_breakers,
     (
+        select count(*)
+        from crontick.schedules as s
+        where s.removed_at is null and s.paused_at is null and (
+            s.error is not null or s.skips_in_a_row >= 3
+            or not exists (
+                select
+                from crontick.kinds as k
+                where k.name = s.kind and k.seen_at > crontick.now() - interval '1 day'
+            )
+        )
+    ) as kept_schedules,
+    (
         select sum(o.jobs) from crontick.overview as o
         where o.held_by = 'kind'
     )::bigint as unknown_kinds,

@@ -156,6 +156,7 @@ STATE = {
     "dead_letters": 0,
     "disabled_endpoints": 0,
     "open_breakers": 0,
+    "kept_schedules": 0,
     "doubts": 0,
     "unknown_kinds": None,
     "missing_keys": None,

@@ -61,6 +61,13 @@ select crontick.breaker_hold('kind:k' || n), 'kind:k' || n, 'k' || n,
 from generate_series(1, 2000) as n;
 insert into crontick.target_calls (hold, target, kind, verdict)
 select crontick.breaker_hold('kind:k' || n), 'kind:k' || n, 'k' || n, 'failed' from generate_series(1, 5000) as n;
+insert into crontick.declared_schedules (
+    name, cron, tz, kind, payload, catch_up, at_most, late_seconds, overlap, spread_seconds, starts_at, next_at,
+    look_at, error, deployment, synced_at
+)
+select 's' || n, '0 0 * * *', 'UTC', 'mail', '{}', 'latest', 1, 0, 'skip', 0, now(), now() + interval '2 days',
+    now() + interval '1 day', case when n % 1000 = 0 then 'it is wrong' end, '', now()
+from generate_series(1, 2000) as n;
 """
 LOOKED_AT = (
     "select * from crontick.dead_letters order by id limit 20",
@@ -78,6 +85,9 @@ LOOKED_AT = (
     "select crontick.tend_breakers(crontick.now(), array['mail'], array['mail'])",
     "select crontick.broken_until('k7', '{}')",
     "select exists (select from crontick.breakers as b where b.state <> 'closed')",
+    "select crontick.due_schedules(crontick.now(), array['mail'])",
+    "select crontick.schedule_warnings(crontick.now(), array['mail'])",
+    "select why from crontick.schedules where name = 's7'",
 )
 SPARED = {
     "installation_pkey": "one row",

@@ -370,3 +370,85 @@ async def test_an_idle_tick_with_schedules_is_one_round_trip_and_one_that_fires_
     proxy.round_trips = 0
     await world.tick(work, url=proxy.url)
     assert (ran.at, proxy.round_trips) == (["11-01T13:00"], 3)
+
+
+async def minutes(world: World, work: Kind[Any], start: str, *, every: int, count: int) -> None:
+    """Ticks that come so many minutes apart."""
+    await clock(world, start)
+    for _ in range(count):
+        await world.tick(work)
+        await world.later(every * 60)
+
+
+async def test_a_weekly_job_runs_once_on_the_day_after_the_clocks_went_back(world: World, ran: Ran) -> None:
+    work = ran.kind("0 6 * * mon", tz="Europe/Riga")
+    await minutes(world, work, "2021-10-31 23:05Z", every=10, count=48)
+    assert [slot.local for slot in ran if slot] == ["2021-11-01T06:00:00"]
+    assert ran.at == ["11-01T04:00"]
+
+
+async def test_a_fixed_time_runs_once_and_a_wildcard_goes_on_through_the_hour_that_comes_twice(
+    world: World, ran: Ran
+) -> None:
+    wild = Ran()
+
+    @schedule("*/15 * * * *", tz="America/New_York")
+    @kind("wild")
+    async def go_on(payload: dict[str, Any], ctx: Context) -> None:
+        wild.append(ctx.schedule)
+
+    fixed = ran.kind("30 1 * * *", tz="America/New_York")
+    await clock(world, "2026-11-01 04:55Z")
+    for _ in range(16):
+        await world.tick(fixed, go_on)
+        await world.later(600)
+    assert ran.at == ["11-01T05:30"]
+    assert wild.at == [f"11-01T{hour:02}:{minute:02}" for hour in (5, 6) for minute in (0, 15, 30, 45)] + [
+        "11-01T07:00",
+        "11-01T07:15",
+    ]
+    assert [slot.local[11:16] for slot in wild if slot and slot.local][4:8] == ["01:00", "01:15", "01:30", "01:45"]
+
+
+async def test_vancouver_no_longer_changes_its_clocks(world: World, ran: Ran) -> None:
+    work = ran.kind("0 9 * * *", tz="America/Vancouver")
+    await clock(world, "2026-12-01 15:00Z")
+    assert (await world.tick(work)).next_due_at == datetime(2026, 12, 1, 16, tzinfo=UTC)
+
+
+@pytest.mark.parametrize("ahead", ["-10 minutes", "10 minutes"])
+async def test_the_database_s_clock_alone_counts(world: World, ran: Ran, ahead: str) -> None:
+    work = ran.kind("* * * * *")
+    await world.rows("update crontick.test_clock set ahead = %s::interval", ahead)
+    await world.tick(work)
+    await world.later(60)
+    await world.tick(work)
+    now = await world.one("select crontick.now()")
+    [slot] = ran
+    assert slot is not None
+    assert slot.slot_at is not None
+    assert timedelta(0) <= now - slot.slot_at < timedelta(minutes=2)
+    assert slot.late_seconds >= 0
+
+
+async def test_zone_data_that_changed_are_followed_within_a_day(world: World, ran: Ran) -> None:
+    """The next time was computed with older rules: a tick computes it again, and fires nothing that is not due."""
+    work = ran.kind("0 9 1 * *", tz="America/Vancouver")
+    await clock(world, "2026-11-15 12:00Z")
+    await world.tick(work)
+    await world.rows("update crontick.declared_schedules set next_at = next_at + interval '1 hour'")
+    await clock(world, "2026-11-16 12:01Z")
+    summary = await world.tick(work)
+    assert (summary.scheduled, summary.next_due_at) == (0, datetime(2026, 12, 1, 16, tzinfo=UTC))
+
+
+async def test_code_that_knows_nothing_of_schedules_leaves_them_as_they_are(world: World, ran: Ran) -> None:
+    work = ran.kind("0 * * * *")
+    await clock(world, "2026-11-01 12:30Z")
+    await world.tick(work)
+    await world.rows("select crontick.sync_deployment('older', '0.0.9', '[]', false)")
+    assert (await row(world))["removed_at"] is None
+    differs = (
+        "select i.schedules = d.schedules from crontick.installation as i, crontick.deployments as d where hash = %s"
+    )
+    assert await world.one(differs, "older")

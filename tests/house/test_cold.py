@@ -37,6 +37,13 @@ succeeded = "3d"
 [kinds.send_email]
 needs = 5
 """
+SCHEDULES: Final = """
+[[schedule]]
+name = "yearly"
+cron = "0 0 1 1 *"
+tz = "Europe/Berlin"
+kind = "run_sql"
+"""
 
 
 def imported(script: str, url: str, folder: Path) -> set[str]:
@@ -64,6 +71,16 @@ def test_an_idle_tick_imports_these_modules_of_ours_and_no_other(
 def test_a_configuration_adds_what_reads_it(database: str, tmp_path: Path, known: set[str]) -> None:
     (tmp_path / "crontick.toml").write_text(TABLES)
     assert ours(imported(IDLE_TICK, database, tmp_path)) == known | CONFIGURED
+
+
+def test_of_schedules_an_idle_tick_imports_the_declarations_and_neither_expressions_nor_zones(
+    database: str, tmp_path: Path, known: set[str]
+) -> None:
+    (tmp_path / "crontick.toml").write_text(SCHEDULES)
+    imported(IDLE_TICK, database, tmp_path)  # the first one puts them in force
+    loaded = imported(IDLE_TICK, database, tmp_path)
+    assert ours(loaded) == known | CONFIGURED | {"crontick.jobs.schedules"}
+    assert loaded & {"cronsim", "tzdata"} == set()  # psycopg has imported zoneinfo
 
 
 def test_of_others_an_idle_tick_imports_little_that_a_bare_function_does_not(database: str, tmp_path: Path) -> None:
