@@ -90,6 +90,7 @@ class Runner:
             value = await self._call(ctx, payload)
             outcome: Outcome = _PLAIN if value is None else _with_result(ctx, value)
             if ctx.completing:
+                ctx.target = ctx.target or "ok"  # it returned, whatever becomes of its transaction
                 outcome = self._uncommitted(ctx)
         except asyncio.CancelledError:
             outcome = self._cut(ctx, runs_on=not ctx.kind.is_async)
@@ -254,7 +255,7 @@ def ended(ctx: Context, outcome: Outcome) -> Ending:
 def _target(ctx: Context, outcome: Outcome) -> Target:
     """What was cut off had no answer in time; what was sent before, or never began, called nobody."""
     if ctx.target is not None:
-        return ctx.target
+        return ctx.target if ctx.target in ("ok", "failed") else "nothing"  # a function may have said anything
     if isinstance(outcome, Succeeded):
         return "nothing" if outcome.duplicate else "ok"
     return "failed" if ctx.cut is not None and not isinstance(outcome, HandedBack) else "nothing"

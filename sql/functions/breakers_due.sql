@@ -1,11 +1,17 @@
--- When the first breaker that holds jobs has to be looked at; null: none holds any, or only what a person opened.
+-- When the first breaker that holds jobs has to be looked at; null: none holds any, or only what a person opened. Calls that nobody
+-- could answer yet, for another had their target's lock, are due at once: the jobs of a probe may hang on them.
 create function crontick.breakers_due(p_now timestamptz) returns timestamptz
 language sql stable
 as $$
-    select greatest(b.look_at, p_now)
-    from crontick.breakers as b
-    where b.look_at is not null
-        and exists (select from crontick.unfinished_jobs as j where j.held_by = b.hold and j.held_by <> 'group')
-    order by b.look_at
-    limit 1
+    select case
+        when exists (select from crontick.target_calls) then p_now
+        else (
+            select greatest(b.look_at, p_now)
+            from crontick.breakers as b
+            where b.look_at is not null and not crontick.breaker_waits(b, p_now)
+                and exists (select from crontick.unfinished_jobs as j where j.held_by = b.hold and j.held_by <> 'group')
+            order by b.look_at
+            limit 1
+        )
+    end
 $$;

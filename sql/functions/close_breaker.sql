@@ -6,6 +6,8 @@ set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 begin
-    perform crontick.shut_breaker('close_breaker', close_breaker.target, close_breaker.by, close_breaker.reason, false);
+    if not crontick.shut_breaker('close_breaker', close_breaker.target, close_breaker.by, close_breaker.reason, false) then
+        perform crontick.missing_breaker(close_breaker.target);
+    end if;
 end
 $$;

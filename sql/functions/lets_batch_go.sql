@@ -5,14 +5,6 @@ as $$
 declare
     v_room constant int := least(greatest(5, 2 * p_breaker.successes), 500);
 begin
-    if p_breaker.let_go_at > p_now - interval '1 minute' and exists (
-        select
-        from crontick.unfinished_jobs as j
-        where j.id = any(p_breaker.let_go) and j.held_by is null and (j.status = 'running' or j.due_at <= p_now)
-    ) then
-        p_breaker.look_at := p_breaker.let_go_at + interval '1 minute';
-        return p_breaker;
-    end if;
     p_breaker.let_go := array(
         select h.id
         from crontick.unfinished_jobs as h

@@ -1,28 +1,36 @@
--- One held job goes back into the due index, where whichever claim meets it makes it the probe; no other goes as long as it is there.
+-- One held job goes back into the due index, where whichever claim meets it makes it the probe. What expired meanwhile goes too,
+-- for that claim to cancel.
 create function crontick.lets_probe_go(p_breaker crontick.breakers, p_now timestamptz) returns crontick.breakers
 language plpgsql volatile
 as $$
+declare
+    v_expired bigint [];
 begin
-    if not exists (
-        select
-        from crontick.unfinished_jobs as j
-        where j.id = p_breaker.probe_job and j.held_by is null and j.status in ('queued', 'failed') and j.due_at <= p_now
-    ) then
-        update crontick.unfinished_jobs as j
-        set held_by = null, due_at = j.run_at
-        where j.id = (
-            select h.id
-            from crontick.unfinished_jobs as h
-            where h.held_by = p_breaker.hold and h.held_by <> 'group' and h.status in ('queued', 'failed')
-            order by h.held_by, h.kind, h.id
-            limit 1
+    v_expired := array(
+        select h.id
+        from (
+            select j.id, j.expires_at
+            from crontick.unfinished_jobs as j
+            where j.held_by = p_breaker.hold and j.held_by <> 'group' and j.status in ('queued', 'failed')
+            order by j.held_by, j.kind, j.id
+            limit 1000
             for update skip locked
-        )
-        returning j.id into p_breaker.probe_job;
-    end if;
+        ) as h
+        where h.expires_at <= p_now
+    );
+    p_breaker.probe_job := (
+        select h.id
+        from crontick.unfinished_jobs as h
+        where h.held_by = p_breaker.hold and h.held_by <> 'group' and h.status in ('queued', 'failed') and h.id <> all(v_expired)
+        order by h.held_by, h.kind, h.id
+        limit 1
+        for update skip locked
+    );
+    update crontick.unfinished_jobs as j
+    set held_by = null, due_at = j.run_at
+    where j.id = any(v_expired || p_breaker.probe_job);
     if p_breaker.probe_job is not null then
-        -- Where it is cancelled meanwhile, or its queue is paused, another one goes after a while.
-        p_breaker.look_at := p_now + interval '5 minutes';
+        p_breaker.look_at := p_now;
     elsif exists (select from crontick.unfinished_jobs as j where j.held_by = p_breaker.hold and j.held_by <> 'group') then
         p_breaker.look_at := p_now + interval '1 minute';  -- somebody holds their rows
     elsif p_breaker.retry_at > p_now - interval '1 day' then

@@ -5,6 +5,8 @@ set search_path = pg_catalog, pg_temp
 as $$
 #variable_conflict use_column
 begin
-    perform crontick.shut_breaker('reset_breaker', reset_breaker.target, reset_breaker.by, reset_breaker.reason, true);
+    if not crontick.shut_breaker('reset_breaker', reset_breaker.target, reset_breaker.by, reset_breaker.reason, true) then
+        perform crontick.missing_breaker(reset_breaker.target);
+    end if;
 end
 $$;

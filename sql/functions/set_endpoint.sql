@@ -61,6 +61,14 @@ begin
             updated_at = v_now
         where e.name = set_endpoint.name;
     end if;
+    -- What the old URL failed is not the new one's fault; what a person opened stays open.
+    if set_endpoint.url <> v_old.url and exists (
+        select
+        from crontick.breakers as b
+        where b.hold = crontick.breaker_hold('endpoint:' || set_endpoint.name) and (b.state = 'closed' or b.retry_at is not null)
+    ) then
+        perform crontick.shut_breaker('reset_breaker', 'endpoint:' || set_endpoint.name, v_by, 'its URL changed', true);
+    end if;
     delete from crontick.pauses as p
     where p.what = 'endpoint' and p.name = set_endpoint.name and p.status_code is not null;
     if found then

@@ -13,10 +13,16 @@ begin
         perform crontick.judge_targets(p_now);
     end if;
     for v_hold in
-        select b.hold from crontick.breakers as b where b.look_at <= p_now order by b.look_at, b.hold limit p_bound
+        select b.hold
+        from crontick.breakers as b
+        where b.look_at <= p_now and not crontick.breaker_waits(b, p_now)
+        order by b.look_at, b.hold
+        limit p_bound
     loop
         continue when not pg_try_advisory_xact_lock(crontick.breaker_lock(v_hold));
-        select b.* into v_breaker from crontick.breakers as b where b.hold = v_hold and b.look_at <= p_now;
+        select b.* into v_breaker
+        from crontick.breakers as b
+        where b.hold = v_hold and b.look_at <= p_now and not crontick.breaker_waits(b, p_now);
         continue when not found;
         v_before := v_breaker;
         if v_breaker.state <> 'closed' and v_breaker.kind = any(p_known) and v_breaker.kind <> all(p_breakers) then

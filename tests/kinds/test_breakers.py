@@ -188,3 +188,17 @@ async def test_a_flood_after_closing_is_bounded_and_grows_with_what_succeeds(
     assert free[0] == 1
     assert max(free[1:6]) <= 5
     assert await value(deployed, "select count(*) from crontick.breakers") == 0
+
+
+async def test_an_endpoint_that_moved_is_sent_to_at_once(deployed: Deployed, crm: HttpReceiver) -> None:
+    await deployed.conn.execute("select crontick.set_endpoint('crm', %s)", (f"{crm.url}/old",))
+    crm.otherwise = Answer(503, headers={"retry-after": "86400"})
+    for _ in range(5):
+        await deployed.enqueue(deliver_webhook, DeliverWebhook(endpoint="crm", body={}))
+    await deployed.tick()
+    job = await deployed.enqueue(deliver_webhook, DeliverWebhook(endpoint="crm", body={}))
+    assert (await deployed.tick()).claimed == 0
+    crm.otherwise = Answer(200)
+    await deployed.conn.execute("select crontick.set_endpoint('crm', %s)", (f"{crm.url}/new",))
+    assert (await deployed.tick()).succeeded == 1
+    assert (await deployed.job(job))["status"] == "succeeded"
