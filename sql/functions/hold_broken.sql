@@ -11,6 +11,7 @@ declare
     v_breaker crontick.breakers;
     v_ids bigint [];
     v_broken bigint [] := '{}';
+    v_unlocked text [] := '{}';
 begin
     for v_hold, v_ids in
         select b.hold, array_agg(j.id order by j.id)
@@ -30,7 +31,11 @@ begin
                     look_at = p_lease_end, changed_at = p_now
                 where b.hold = v_hold;
                 v_ids := v_ids[2:];
+            elsif v_breaker.state = 'open' and v_breaker.look_at <> v_breaker.retry_at then
+                update crontick.breakers as b set look_at = b.retry_at where b.hold = v_hold;
             end if;
+        else
+            v_unlocked := v_unlocked || v_hold;
         end if;
         v_broken := v_broken || v_ids;
     end loop;
@@ -43,10 +48,11 @@ begin
         where j.id = any(v_broken) and j.status in ('queued', 'failed') and j.held_by is null
         returning j.held_by, j.kind, j.payload
     )
-    -- For the tick that closed the breaker, and looked for its jobs, before this one commits.
+    -- Who has the lock may be closing the breaker, and find none of these jobs before this transaction commits.
     insert into crontick.target_calls (hold, target, kind, verdict)
     select distinct on (held.held_by) held.held_by, crontick.target_of(held.kind, held.payload), held.kind, 'held'
     from held
+    where held.held_by = any(v_unlocked)
     order by held.held_by;
     return array(select p.id from unnest(p_ids) as p (id) where p.id <> all(v_broken));
 end

@@ -10,8 +10,6 @@ from crontick.sql.migrate import migrate
 from tests.conftest import made_database
 
 OPEN = "select * from crontick.open_tick(%s, 2, 'test', '', '', 25, 40, 100, false, '{noop}', '', null, '', '', '')"
-    "select * from crontick.open_tick(%s, 2, 'test', '', '', 25, 40, 100, false, '{noop,call}', '', null, '', '', '')"
-)
 CLAIM = (
     "select id from crontick.claim(%s, %s, 20, 1, 0, 40, '{noop,call}', null, null, null, null, false, false, null,"
     " '{call}')"
