@@ -109,6 +109,21 @@ async def test_killed_between_the_servers_yes_and_the_settle(
     await in_doubt_until_somebody_decides(world, smtp_sink, job)
 
 
+async def test_over_resend_killed_before_it_connects(
+    world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RESEND_API_KEY", API_KEY)
+    with resend_stub() as stub:
+        configure(world, tmp_path, RESEND.format(url=stub.base_url))
+        job = await world.enqueue(send_email, HI)
+        child = world.doomed(around="tests.faults.doomed:hesitate")
+        assert child.line(seconds=30) == f"claimed {job}"
+        child.kill()
+        await world.later("1 hour")
+        assert (await world.tick()).succeeded == 1
+    assert (len(stub.mails), await states(world)) == (1, ["sent"])
+
+
 async def test_over_resend_killed_while_it_waits_for_the_answer(
     world: World, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
@@ -195,6 +210,30 @@ async def test_over_resend_what_the_killed_tick_was_about_to_send_is_known_to_th
     assert [json.loads(body)["subject"] for _, body in stub.requests] == asked
     assert len({key for key, _ in stub.requests}) == len(asked)
     assert (await states(world), await world.status(job)) == (markers, status)
+
+
+@pytest.mark.parametrize("refused", [False, True], ids=["to all", "to some"])
+async def test_killed_while_the_server_commits_its_settle_the_mail_is_sent(
+    world: World, smtp_sink: SmtpSink, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, *, refused: bool
+) -> None:
+    """And whoever was refused for now still gets one of his own: the settle wrote that job, too."""
+    configure(world, tmp_path, SMTP)
+    monkeypatch.setenv("SMTP_URL", smtp_sink.url)
+    smtp_sink.replies["RCPT"].extend(["250 OK", "450 4.2.0 greylisted"] if refused else [])
+    job = await world.enqueue(send_email, HI | {"to": ["ann@example.com", "bob@example.com"]})
+    await world.hold("update on crontick.markers", "when (new.state = 'sent')")
+    child = world.doomed()
+    await world.session_in_it()
+    child.kill()
+    await world.go_on()
+    await async_until(lambda: world.rows("select from crontick.markers where state = 'sent'"), seconds=30)
+    await world.later("1 hour")
+    for _ in range(2):
+        await world.tick()
+    assert await world.status(job) == "succeeded"
+    sent = [mail.recipients for mail in smtp_sink.mails]
+    everybody = [("ann@example.com", "bob@example.com")]
+    assert sent == ([("ann@example.com",), ("bob@example.com",)] if refused else everybody)
 
 
 async def test_two_overlapping_ticks_send_each_mail_once(

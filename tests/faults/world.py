@@ -16,6 +16,7 @@ from crontick.jobs.settings import Settings
 from crontick.jobs.summary import Summary
 from tests.faults.doomed import KINDS
 from tests.worlds.process import Child, Processes
+from tests.worlds.waiting import async_until
 
 
 def deployed(url: str, kinds: Iterable[Kind[Any]] = KINDS, **settings: Any) -> Deployment:
@@ -24,6 +25,15 @@ def deployed(url: str, kinds: Iterable[Kind[Any]] = KINDS, **settings: Any) -> D
     if "config_path" in said:
         said["config_path"] = Path(said["config_path"])
     return load_deployment(Settings(database_url=url, **said), kinds=kinds)
+
+
+HOLD = """
+create table held (nth int); insert into held values (1);
+create function hold() returns trigger language plpgsql as
+$$ begin while exists (select from public.held) loop perform pg_sleep(0.05); end loop; return new; end $$;
+create trigger hold before {event} for each row {only_when} execute function hold()
+"""
+IN_IT = "select pid from pg_stat_activity where wait_event = 'PgSleep' and datname = current_database()"
 
 
 @dataclass(slots=True)
@@ -41,6 +51,19 @@ class World:
     def doomed(self, url: str | None = None, **settings: Any) -> Child:
         told = msgspec.json.encode({**self.settings, **settings}).decode()
         return self.processes.run("-m", "tests.faults.doomed", url or self.url, told)
+
+    async def hold(self, event: str, only_when: str = "") -> None:
+        """Whoever does that stays in the middle of it, until ``go_on``; a lock would be given up after a second."""
+        await self.conn.execute(HOLD.format(event=event, only_when=only_when).encode())
+
+    async def session_in_it(self) -> int:
+        """The database session that stays there."""
+        [(session,)] = await async_until(lambda: self.rows(IN_IT), seconds=30)
+        return int(session)
+
+    async def go_on(self) -> None:
+        """Let it."""
+        await self.conn.execute("delete from held")
 
     async def enqueue(self, kind: Kind[Any], payload: Any = None, **options: Any) -> int:
         return int(await kind.enqueue(self.conn, payload or {}, **options))

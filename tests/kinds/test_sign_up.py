@@ -1,4 +1,4 @@
-"""Somebody signs up while the CRM is down: one welcome, nobody else held up, and next morning the CRM has its event."""
+"""Somebody signs up while the CRM is down: one welcome, all else goes on, next morning the CRM has its event."""
 
 from collections.abc import Callable
 from datetime import timedelta
@@ -21,7 +21,14 @@ from = "Acme <hi@acme.example>"
 
 [http]
 allow = ["127.0.0.1"]
+
+[[report]]
+name = "sign_ups"
+query = "select id, email from public.users"
+key = "id"
 """
+REPORT = """select crontick.enqueue('generate_report', '{"report": "sign_ups"}')"""
+FILE = "select convert_from(content, 'UTF8') from crontick.report_parts where run = %s"
 SIGN_UP = """
 with ada as (insert into public.users (email) values ('ada@users.example') returning id, email)
 select
@@ -61,10 +68,17 @@ async def test_a_sign_up_survives_a_night_without_its_crm(
             "failed",
             "succeeded",
         ]
+        reports = []
         while (await deployed.job(event))["status"] == "failed":
             await deployed.later(timedelta(seconds=await deployed.seconds_until(event) + 1))
+            reports += await row(deployed, REPORT)
             await deployed.tick()
         assert len(crm.requests) == 8
+        for report in reports:
+            assert (await deployed.job(report))["status"] == "succeeded"
+            assert await row(deployed, FILE, report) == ("id,email\r\n1,ada@users.example\r\n",)
+        together = {attempt["tick"] for attempt in await deployed.attempts(event)}
+        assert {(await deployed.job(report))["claimed_by"] for report in reports} & together
 
         seen = "select attempt, last_status_code, last_error from crontick.dead_letters where id = %s"
         assert await row(deployed, seen, event) == (8, 503, "Retry: 503 from 127.0.0.1: down for the night")

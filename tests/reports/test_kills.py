@@ -64,6 +64,20 @@ async def as_if_nothing_had_happened(reports: Reports, run: int, *, attempts: in
     assert told["byte_count"] == len(await reports.content(run))
 
 
+async def test_killed_while_it_reads_nothing_was_written(reports: Reports, processes: Processes) -> None:
+    await reports.sell(*range(1, ROWS + 1))
+    run = await reports.start()
+    async with reports.conn.transaction():
+        await reports.rows("lock table sales in access exclusive mode")
+        child = tick_apart(reports, processes)
+        waits = "select pid from pg_locks where relation = 'sales'::regclass and not granted"
+        [(session,)] = await async_until(lambda: reports.rows(waits), seconds=30)
+        child.kill()
+        await reports.rows("select pg_terminate_backend(%s, 10000)", session)
+    assert (await reports.run(run))["parts"] == 0
+    await as_if_nothing_had_happened(reports, run, attempts=6)
+
+
 @pytest.mark.parametrize("gap", GAPS)
 async def test_killed_before_the_commit_one_part_is_made_again(
     reports: Reports, processes: Processes, gap: str
