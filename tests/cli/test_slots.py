@@ -78,6 +78,11 @@ def test_a_preview_says_which_changes_it_is_about(bare: Command) -> None:
     ]
 
 
+def test_a_preview_is_about_what_is_still_to_come(bare: Command) -> None:
+    answer = bare("schedules", "preview", "@daily", *BERLIN, "--after", "2027-06-01T00:00:00Z", "--json")
+    assert sorted({row["change_at"] for row in answer.json}) == ["2027-10-31T01:00:00Z", "2028-03-26T01:00:00Z"]
+
+
 @pytest.fixture
 def declared(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A deployment with one schedule, and no database."""
