@@ -5,8 +5,8 @@ from datetime import datetime
 
 import msgspec
 
+from crontick.jobs.ending import Ending
 from crontick.jobs.job import Job
-from crontick.jobs.run import Ending
 from crontick.jobs.summary import StopReason
 
 __all__ = ["Batch", "Opened"]

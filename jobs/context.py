@@ -4,14 +4,13 @@ import asyncio
 import logging
 from collections.abc import Callable, Coroutine
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, Final, Literal, Protocol, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar
 
 from crontick.jobs.clock import Moment
 from crontick.jobs.enqueue import enqueue
 from crontick.jobs.job import Job
 from crontick.jobs.once import Once
-from crontick.jobs.outcomes import Mark, Reservation, Target
-from crontick.jobs.payload import PAYLOAD_BYTES, PayloadError, encode_json, stored_bytes
+from crontick.jobs.outcomes import Cut, Mark, Reservation, Target
 from crontick.jobs.signals import LeaseLost
 from crontick.sql import query
 
@@ -23,72 +22,22 @@ if TYPE_CHECKING:
     from crontick.jobs.kind import Kind
     from crontick.jobs.lend import Lent
     from crontick.jobs.scheduled import Scheduled
+    from crontick.jobs.supplying import Supplies
 
-__all__ = ["Context", "Cut", "Supplies"]
+__all__ = ["Context"]
 
 T = TypeVar("T")
-
-_BIGINT: Final = 2**63
-
-Cut = Literal["timeout", "deadline"]
-"""Why the engine ended an attempt: its own time was over, or the tick's."""
-
-
-class Supplies(Protocol):
-    """What the tick lends to its attempts."""
-
-    settings: "Config"
-
-    def http(self) -> "httpx.AsyncClient":
-        """The tick's one client."""
-        ...
-
-    def shared(self, make: Callable[[], T]) -> T:
-        """The tick's one object of that make."""
-        ...
-
-    def secret(self, name: str) -> str:
-        """The value of a secret, the same for the whole tick."""
-        ...
-
-    async def endpoint(self, name: str) -> "Endpoint":
-        """The endpoint of that name."""
-        ...
-
-    def report_link(self, run: int, lasts: timedelta, *, progress: bool) -> str:
-        """A signed link to a run's file, or to how far it is."""
-        ...
-
-    def lend(self, ctx: "Context") -> "Lent":
-        """A connection for that attempt."""
-        ...
-
-    async def not_wanted(self, job: Job) -> str | None:
-        """Why a reminder must not go out any more."""
-        ...
-
-    async def misfit_before(self, job: Job) -> bool:
-        """Whether its last error was a payload that did not fit."""
-        ...
-
-    async def reserve(self, job: Job, kind: "Kind[Any]", key: str, content_hash: str | None) -> Reservation:
-        """What a marker is now; reserved for that attempt where it was free."""
-        ...
-
-    def wait(self, coroutine: Coroutine[Any, Any, T], loop: asyncio.AbstractEventLoop) -> T:
-        """For sync functions: what the tick's loop answers."""
-        ...
 
 
 class Context:
     """One attempt: its job, its deadline, and the doors it may use while its lease holds."""
 
     __slots__ = (
-        "_children",
         "_claimed",
         "_closed",
         "_supplies",
         "cancel_requested",
+        "children",
         "claim_told",
         "completing",
         "cut",
@@ -108,7 +57,7 @@ class Context:
         self,
         job: Job,
         kind: "Kind[Any]",
-        supplies: Supplies,
+        supplies: "Supplies",
         *,
         claimed: Moment,
         lease_seconds: float,
@@ -120,7 +69,6 @@ class Context:
         self._supplies = supplies
         self._claimed = claimed
         self._closed = False
-        self._children: list[dict[str, Any]] = []
         self.lease_seconds = lease_seconds
         self.seconds_allowed = seconds_allowed
         self.loop = loop
@@ -129,13 +77,14 @@ class Context:
         self.cancel_requested = False
         self.claim_told = False
         self.completing = False
+        self.children: list[dict[str, Any]] = []
         self.progress_made: tuple[int, int | None] | None = None
         self.target: Target | None = None
         """How it found what it calls: "ok" or "failed", where its end would not say so by itself."""
         self.schedule: Scheduled | None = None
         """The slot that the job was enqueued for; None for a job of no schedule."""
-        self.hides: Callable[[str], str] = _as_it_is
-        """Takes the job's secret fields out of a text."""
+        self.hides: Callable[[str], str] = str
+        """Takes the job's secret fields out of a text; ``str`` where it has none."""
 
     @property
     def attempt(self) -> int:
@@ -160,11 +109,9 @@ class Context:
     @property
     def log(self) -> logging.LoggerAdapter[logging.Logger]:
         """A logger that names the job, and keeps its secret fields to itself."""
-        logger, extra = (
-            logging.getLogger(f"crontick.kinds.{self.kind.name}"),
-            {"job": self.job.id, "attempt": self.attempt},
-        )
-        if self.hides is _as_it_is:
+        logger = logging.getLogger(f"crontick.kinds.{self.kind.name}")
+        extra = {"job": self.job.id, "attempt": self.attempt}
+        if self.hides is str:
             return logging.LoggerAdapter(logger, extra)
         from crontick.jobs.hiding import Hiding
 
@@ -222,21 +169,15 @@ class Context:
 
         self.check_lease()
         self.completing = True
-        text = None if result is None else self.hides_result(encode_json(result))
-        if text is not None and (size := stored_bytes(text)) > PAYLOAD_BYTES:
-            raise PayloadError(
-                f"the result has {size} bytes, {PAYLOAD_BYTES} are allowed: store it and return a reference"
-            )
+        text = None if result is None else self.result_text(result)
         values = {"id": self.job.id, "claim": self.job.claim, "result": text}
-        return execute(conn, query("complete_job"), values, _nothing)
+        return execute(conn, query("complete_job"), values, lambda _rows: None)
 
-    def hides_result(self, text: str) -> str:
-        """A result, a JSON text, without the job's secret fields."""
-        if self.hides is _as_it_is:
-            return text
-        from crontick.jobs.hiding import hidden
+    def result_text(self, result: object) -> str:
+        """As the job keeps it: JSON without its secret fields, 64 KiB at most. Raises ``PayloadError``."""
+        from crontick.jobs.result import stored
 
-        return hidden(text, self.hides)
+        return stored(result, None if self.hides is str else self.hides)
 
     def enqueue(self, kind: "Kind[Any]", payload: object, *, conn: Any = None, **options: Any) -> Any:
         """Enqueue a child. Without a connection it is written by the settle that records this job's success (P9).
@@ -249,20 +190,15 @@ class Context:
             return enqueue(conn, order)
         from crontick.jobs.children import child_of
 
-        self._children.append(child_of(order, self.job.created_at))
+        self.children.append(child_of(order, self.job.created_at))
         return None
-
-    @property
-    def children(self) -> list[dict[str, Any]]:
-        """The children that a success would write."""
-        return self._children
 
     def progress(self, done: int, total: int | None = None) -> None:
         """How far it is; written with the next exchange. Raises ``ValueError`` for more than a bigint holds."""
         self.check_lease()
         told = (int(done), None if total is None else int(total))
         for number in told:
-            if number is not None and not -_BIGINT <= number < _BIGINT:
+            if number is not None and not -(2**63) <= number < 2**63:
                 raise ValueError("progress takes whole numbers from -2^63 to 2^63 - 1: count in a larger unit")
         self.progress_made = told
 
@@ -309,12 +245,3 @@ class Context:
     def close(self) -> None:
         """The engine has written this attempt off: every door raises ``LeaseLost`` from now on (P7)."""
         self._closed = True
-
-
-def _as_it_is(text: str) -> str:
-    """Without secret fields there is nothing to hide."""
-    return text
-
-
-def _nothing(_rows: object) -> None:
-    """What ``complete`` answers."""

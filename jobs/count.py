@@ -4,8 +4,8 @@ from typing import Final
 
 from crontick.jobs.batch import Batch, Opened
 from crontick.jobs.bounds import Bounds
+from crontick.jobs.ending import Ending
 from crontick.jobs.outcomes import Cancelled, Dead, Failed, HandedBack, Snoozed, Succeeded
-from crontick.jobs.run import Ending
 from crontick.jobs.seats import Seats
 from crontick.jobs.summary import Fired, NotRun, Summary, Trouble
 

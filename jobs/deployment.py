@@ -1,7 +1,6 @@
 """A deployment: what this code and configuration declare, under the hash that tells it from others."""
 
 import hashlib
-import importlib
 import os
 from collections.abc import Callable, Iterable, Mapping
 from datetime import timedelta
@@ -9,14 +8,12 @@ from typing import TYPE_CHECKING, Any
 
 import msgspec
 
-from crontick.jobs import backoff as backoffs
-from crontick.jobs.interrupts import is_ctrl_c
 from crontick.jobs.kind import WINDOW_LESS_SECONDS, Kind
 from crontick.jobs.kinds import shipped
 from crontick.jobs.redact import Redactor
 from crontick.jobs.reminders import Reminder
 from crontick.jobs.secrets import read_secret, tokens
-from crontick.jobs.sections import Config, Exponential, KindSettings
+from crontick.jobs.sections import Config
 from crontick.jobs.settings import Settings
 from crontick.sql import VERSION
 
@@ -105,23 +102,26 @@ def load_deployment(
     for kind in (*shipped(), *kinds):
         _add(found, kind, "the kinds that ship")
     for name in settings.modules:
-        for value in vars(_imported(name, "CRONTICK_MODULES")).values():
+        from crontick.jobs.imports import imported
+
+        for value in vars(imported(name, "CRONTICK_MODULES")).values():
             if isinstance(value, Kind):
                 _add(found, value, name)
             elif isinstance(value, Reminder) and value not in remind:
                 remind.append(value)
     config = _config(settings, found)
-    for name, said in config.kinds.items():
-        if said.url is not None:
-            from crontick.jobs.kinds.http_kind import http_kind
+    if config.kinds:
+        from crontick.jobs.overriding import overridden
 
-            found[name] = http_kind(name, said.url)
-        found[name] = _overridden(found[name], said)
+        found |= overridden(found, config.kinds)
     if config.email is not None:
         found["send_email"] = msgspec.structs.replace(
             found["send_email"], in_doubt=config.email.in_doubt, window_seconds=config.email.window_seconds
         )
-    _check_keys(config, found)
+    if config.limits:
+        from crontick.jobs.limits import check_keys
+
+        check_keys(config.limits, found)
     remind += [Reminder.from_settings(section) for section in config.reminder]
     _check_reminders(remind, found)
     schedules = _schedules(found, config)
@@ -155,74 +155,11 @@ def _config(settings: Settings, kinds: Mapping[str, Kind[Any]]) -> Config:
     return load_config(settings.config_path, kinds=frozenset(kinds))
 
 
-def _imported(name: str, variable: str) -> Any:
-    """The module; ``DeploymentError`` with its file and line for whatever keeps it from being imported."""
-    try:
-        return importlib.import_module(name)
-    except BaseException as error:
-        if is_ctrl_c(error):
-            raise
-        if (
-            isinstance(error, ModuleNotFoundError)
-            and error.name is not None
-            and f"{name}.".startswith(f"{error.name}.")
-        ):
-            raise DeploymentError(
-                f"{variable} names {name}, and Python finds no module {error.name}: is its folder on the path?"
-            ) from None
-        from crontick.jobs.imports import where
-
-        raise DeploymentError(f"{variable} names {name}, which cannot be imported: {where(error)}") from None
-
-
 def _add(found: dict[str, Kind[Any]], kind: Kind[Any], where: str) -> None:
     known = found.get(kind.name)
     if known is not None and known is not kind:
         raise DeploymentError(f"two kinds are called {kind.name}, one of them in {where}: rename one")
     found[kind.name] = kind
-
-
-def _overridden(kind: Kind[Any], said: KindSettings) -> Kind[Any]:
-    changes: dict[str, Any] = {
-        name: value
-        for name in ("queue", "priority", "max_attempts", "on_failure", "breaker")
-        if (value := getattr(said, name)) is not None
-    }
-    if said.timeout is not None:
-        timeout = said.timeout.total_seconds()
-        changes["timeout_seconds"] = timeout
-        if said.needs is None:
-            needs_all = kind.needs_seconds == kind.timeout_seconds
-            changes["needs_seconds"] = min(kind.needs_seconds, timeout) if not needs_all else timeout
-    if said.needs is not None:
-        changes["needs_seconds"] = said.needs.total_seconds()
-    if said.secret:
-        if kind.marker in said.secret:
-            raise DeploymentError(
-                f"[kinds.{kind.name}] secret names {kind.marker}, the key of its markers, which is kept in clear"
-            )
-        changes["secret"] = kind.secret | frozenset(said.secret)
-    if isinstance(said.backoff, Exponential):
-        changes["backoff"] = backoffs.Exponential(
-            said.backoff.base.total_seconds(), said.backoff.factor, said.backoff.cap.total_seconds()
-        )
-    elif said.backoff is not None:
-        changes["backoff"] = backoffs.normal(said.backoff)
-    return msgspec.structs.replace(kind, **changes)
-
-
-def _check_keys(config: Config, kinds: Mapping[str, Kind[Any]]) -> None:
-    """The key of a limit is kept in clear."""
-    for name, limit in config.limits.items():
-        if limit.key is None:
-            continue
-        field = limit.key.split(".")[1]
-        for kind in kinds.values():
-            if field in kind.secret and (limit.kind == kind.name or limit.queue == kind.queue):
-                raise DeploymentError(
-                    f"[limits.{name}] counts by {limit.key}, a secret field of {kind.name}, and would keep it in clear:"
-                    " name another field"
-                )
 
 
 def _check_reminders(reminders: list[Reminder], kinds: Mapping[str, Kind[Any]]) -> None:
@@ -249,8 +186,10 @@ def _schedules(kinds: Mapping[str, Kind[Any]], config: Config) -> "tuple[Schedul
 def _around(name: str | None) -> Callable[..., Any] | None:
     if name is None:
         return None
+    from crontick.jobs.imports import imported
+
     module, _, attribute = name.partition(":")
-    around = getattr(_imported(module, "CRONTICK_AROUND"), attribute, None)
+    around = getattr(imported(module, "CRONTICK_AROUND"), attribute, None)
     if not callable(around):
         raise DeploymentError(f"CRONTICK_AROUND names {name}, and {module} has no callable {attribute}")
     return around  # type: ignore[no-any-return]

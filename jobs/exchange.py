@@ -14,12 +14,12 @@ from crontick.jobs.bounds import Bounds
 from crontick.jobs.caller import Caller
 from crontick.jobs.claiming import Claiming
 from crontick.jobs.deployment import Deployment
+from crontick.jobs.ending import Ending
 from crontick.jobs.job import Job
 from crontick.jobs.link import Trips
 from crontick.jobs.opening import knowing_kinds, opening_tick
 from crontick.jobs.remind import ComingUp, Found, ask_for_items, coming_up
 from crontick.jobs.request import TickRequest
-from crontick.jobs.run import Ending
 from crontick.jobs.seats import Seats
 from crontick.jobs.settling import bare, log_refused, settling
 from crontick.sql import query

@@ -1,17 +1,38 @@
-"""What went wrong while a module was imported, in one sentence that names the file and the line."""
+"""A deployment's modules, imported; and what went wrong meanwhile, in one sentence that names the file and the line."""
 
+import importlib
 import traceback
-from typing import Final
+from typing import Any, Final
 
 from crontick.jobs import texts
+from crontick.jobs.deployment import DeploymentError
+from crontick.jobs.interrupts import is_ctrl_c
 
-__all__ = ["where"]
+__all__ = ["imported"]
 
 _NOT_THEIRS: Final = ("crontick", "importlib")
 _CHARACTERS: Final = 500
 
 
-def where(error: BaseException) -> str:
+def imported(name: str, variable: str) -> Any:
+    """The module; ``DeploymentError`` with its file and line for whatever keeps it from being imported."""
+    try:
+        return importlib.import_module(name)
+    except BaseException as error:
+        if is_ctrl_c(error):
+            raise
+        if (
+            isinstance(error, ModuleNotFoundError)
+            and error.name is not None
+            and f"{name}.".startswith(f"{error.name}.")
+        ):
+            raise DeploymentError(
+                f"{variable} names {name}, and Python finds no module {error.name}: is its folder on the path?"
+            ) from None
+        raise DeploymentError(f"{variable} names {name}, which cannot be imported: {_where(error)}") from None
+
+
+def _where(error: BaseException) -> str:
     """The error, and the innermost line that is neither crontick's nor Python's import machinery."""
     if isinstance(error, SyntaxError):
         said, place = f"{type(error).__name__}: {error.msg}", (error.filename, error.lineno)

@@ -6,11 +6,13 @@ from typing import Any, Final
 
 import msgspec
 
+from crontick.jobs.deployment import DeploymentError
 from crontick.jobs.fit import Fault
+from crontick.jobs.kind import Kind
 from crontick.jobs.kinds.settings import EmailSettings
 from crontick.jobs.sections import LimitSettings
 
-__all__ = ["limits_json", "misfits"]
+__all__ = ["check_keys", "limits_json", "misfits"]
 
 _UNITS: Final = {"second": 1, "minute": 60, "hour": 3600, "day": 86400}
 _MOST: Final = 1_000_000
@@ -46,6 +48,20 @@ def _misfits(limit: LimitSettings, email: EmailSettings | None) -> Iterator[tupl
     if limit.provider is not None and (email is None or email.provider != limit.provider):
         sends = "there is no [email]" if email is None else f"[email] says {email.provider}"
         yield "provider", f"nothing is sent through {limit.provider}: {sends}"
+
+
+def check_keys(limits: Mapping[str, LimitSettings], kinds: Mapping[str, Kind[Any]]) -> None:
+    """Raises ``DeploymentError`` for a key that is a secret field: the key of a limit is kept in clear."""
+    for name, limit in limits.items():
+        if limit.key is None:
+            continue
+        field = limit.key.split(".")[1]
+        for kind in kinds.values():
+            if field in kind.secret and (limit.kind == kind.name or limit.queue == kind.queue):
+                raise DeploymentError(
+                    f"[limits.{name}] counts by {limit.key}, a secret field of {kind.name}, and would keep it in clear:"
+                    " name another field"
+                )
 
 
 def limits_json(limits: Mapping[str, LimitSettings]) -> str:

@@ -6,6 +6,7 @@ import msgspec
 
 __all__ = [
     "Cancelled",
+    "Cut",
     "Dead",
     "Failed",
     "HandedBack",
@@ -18,6 +19,8 @@ __all__ = [
     "found",
 ]
 
+Cut: TypeAlias = Literal["timeout", "deadline"]
+"""Why the engine ended an attempt: its own time was over, or the tick's."""
 Target: TypeAlias = Literal["ok", "failed", "nothing"]
 """How an attempt found what it calls, for the breaker; nothing: it cannot say."""
 LATER: Final = frozenset({408, 425, 429})

@@ -11,17 +11,18 @@ import msgspec
 from crontick.jobs import texts
 from crontick.jobs.backoff import delay_seconds
 from crontick.jobs.context import Context
+from crontick.jobs.ending import PLAIN, Ending, before, ended
 from crontick.jobs.interrupts import is_ctrl_c
 from crontick.jobs.once import InDoubt
-from crontick.jobs.outcomes import Cancelled, Dead, Failed, HandedBack, Mark, Outcome, Snoozed, Succeeded, Target
-from crontick.jobs.payload import PAYLOAD_BYTES, PayloadError, encode_json, stored_bytes
+from crontick.jobs.outcomes import Cancelled, Dead, Failed, HandedBack, Outcome, Snoozed, Succeeded
+from crontick.jobs.payload import PayloadError
 from crontick.jobs.signals import Cancel, LeaseLost, Permanent, Retry, Snooze
 from crontick.jobs.threads import SyncSide
 
 if TYPE_CHECKING:
     from crontick.jobs.sealing import Keyring
 
-__all__ = ["Ending", "Runner", "ended"]
+__all__ = ["Runner"]
 
 ERROR_CHARACTERS: Final = 4000
 HAND_BACKS: Final = 3
@@ -34,29 +35,7 @@ SEALED: Final = '"$sealed"'
 """What a payload with sealed fields has in its text."""
 SCHEDULED: Final = '"$schedule"'
 """What the payload of a schedule's job has in its text."""
-_PLAIN: Final = Succeeded()
 _LOG: Final = logging.getLogger("crontick.run")
-
-
-class Ending(msgspec.Struct, frozen=True, gc=False):
-    """An attempt and its outcome, as the next exchange settles it."""
-
-    ctx: Context
-    outcome: Outcome
-    marks: tuple[Mark, ...] = ()
-    completed: bool = False
-    target: Target | None = None
-
-    @property
-    def plain(self) -> bool:
-        """Nothing to say but that it succeeded."""
-        return (
-            self.outcome is _PLAIN
-            and not self.marks
-            and not self.completed
-            and self.target is None
-            and not self.ctx.children
-        )
 
 
 class Runner:
@@ -78,7 +57,7 @@ class Runner:
 
     async def run(self, ctx: Context) -> Ending:
         """What the function raised becomes its outcome. Raises only what ends the process: a Ctrl-C, a closed loop."""
-        early = _before(ctx)
+        early = before(ctx)
         if early is not None:
             return ended(ctx, early)
         try:
@@ -88,7 +67,7 @@ class Runner:
             if isinstance(payload, Ending):
                 return payload
             value = await self._call(ctx, payload)
-            outcome: Outcome = _PLAIN if value is None else _with_result(ctx, value)
+            outcome: Outcome = PLAIN if value is None else Succeeded(ctx.result_text(value))
             if ctx.completing:
                 ctx.target = ctx.target or "ok"  # it returned, whatever becomes of its transaction
                 outcome = self._uncommitted(ctx)
@@ -234,76 +213,6 @@ class Runner:
     def _fingerprint(self, ctx: Context, error: BaseException) -> str:
         """Taken after the redaction: of a clear text it would answer who guesses at a secret."""
         return texts.fingerprint(self._redact(ctx.hides(texts.describe(error))))
-
-
-def ended(ctx: Context, outcome: Outcome) -> Ending:
-    """The ending, with what is known of each marker: never entered is free, entered and not left is in doubt."""
-    completed = ctx.completing or ctx.claim_told
-    target = _target(ctx, outcome) if ctx.kind.breaker else None
-    if not ctx.marks and ctx.job.marker_state != "reserved":
-        return Ending(ctx, outcome, (), completed, target)
-    marks = tuple(mark or Mark(ctx.kind.name, key, "in_doubt") for key, mark in ctx.marks.items())
-    own = ctx.job.marker
-    if own is not None and ctx.job.marker_state == "reserved" and own not in ctx.marks:
-        marks += (Mark(ctx.kind.name, own, "free"),)
-    doubt = next((mark for mark in marks if mark.state == "in_doubt"), None)
-    if doubt is not None and not isinstance(outcome, Dead):
-        outcome = _in_doubt(ctx, outcome, doubt.key)
-    return Ending(ctx, outcome, marks, completed, target)
-
-
-def _target(ctx: Context, outcome: Outcome) -> Target:
-    """What was cut off had no answer in time; what was sent before, or never began, called nobody."""
-    if ctx.target is not None:
-        return ctx.target if ctx.target in ("ok", "failed") else "nothing"  # a function may have said anything
-    if isinstance(outcome, Succeeded):
-        return "nothing" if outcome.duplicate else "ok"
-    return "failed" if ctx.cut is not None and not isinstance(outcome, HandedBack) else "nothing"
-
-
-def _in_doubt(ctx: Context, outcome: Outcome, key: str) -> Outcome:
-    """What the kind's policy makes of an attempt that left a marker in doubt, also of one that returned (P21)."""
-    if ctx.kind.window_seconds and not isinstance(outcome, Succeeded):
-        return outcome  # the next claim looks whether the window is open still
-    if ctx.kind.in_doubt == "skip":
-        return outcome if isinstance(outcome, Succeeded) else Succeeded(duplicate=True)
-    because = getattr(
-        outcome, "error", "the function left it in doubt" if isinstance(outcome, Succeeded) else "it was cut off"
-    )
-    error, fingerprint = f'in doubt: nobody knows whether "{key}" was sent ({because})', "crontick:in-doubt"
-    if ctx.kind.in_doubt == "park" and not ctx.kind.window_seconds:
-        return Dead(error, "in doubt", fingerprint)
-    if not isinstance(outcome, Succeeded):
-        return outcome
-    if ctx.job.attempt >= (ctx.job.own_max_attempts or ctx.kind.max_attempts):
-        return Dead(error, "in doubt", fingerprint)
-    return Failed(error, "in doubt", delay_seconds(ctx.kind.backoff, ctx.job.attempt), fingerprint)
-
-
-def _before(ctx: Context) -> Outcome | None:
-    """What the claim's look at the marker decides before the function is called (P20)."""
-    job, policy = ctx.job, ctx.kind.in_doubt
-    match job.marker_state:
-        case "sent":
-            return Succeeded(duplicate=True, note=f"sent before by job {job.marker_job}")
-        case "taken":
-            return Snoozed(job.marker_seconds or 1.0)
-        case "in_doubt" if policy == "park":
-            said = f'in doubt: job {job.marker_job} left "{job.marker}", and nobody knows whether it was sent'
-            return Dead(said, "in doubt", "crontick:in-doubt")
-        case "in_doubt" if policy == "skip":
-            return Succeeded(duplicate=True, note=f"in doubt since job {job.marker_job}; the policy is to skip")
-    return None
-
-
-def _with_result(ctx: Context, value: object) -> Succeeded:
-    try:
-        text = ctx.hides_result(encode_json(value))
-    except PayloadError as error:
-        raise ValueError(f"the result is refused: {error}") from None
-    if (size := stored_bytes(text)) > PAYLOAD_BYTES:
-        raise ValueError(f"the result has {size} bytes, {PAYLOAD_BYTES} are allowed: store it and return a reference")
-    return Succeeded(text)
 
 
 def _public(ctx: Context, error: BaseException) -> str:

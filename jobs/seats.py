@@ -9,8 +9,10 @@ from collections import Counter, deque
 from collections.abc import Iterable
 from typing import Final
 
-from crontick.jobs.context import Context, Cut
-from crontick.jobs.run import Ending, Runner
+from crontick.jobs.context import Context
+from crontick.jobs.ending import Ending
+from crontick.jobs.outcomes import Cut
+from crontick.jobs.run import Runner
 
 __all__ = ["Seats"]
 

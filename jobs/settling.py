@@ -9,8 +9,8 @@ import psycopg
 
 from crontick.jobs import texts
 from crontick.jobs.context import Context
+from crontick.jobs.ending import Ending
 from crontick.jobs.outcomes import Cancelled, Dead, Failed, HandedBack, Mark, Outcome, Snoozed, Succeeded
-from crontick.jobs.run import Ending
 from crontick.sql import query
 from crontick.sql.wire import Statement, statement
 

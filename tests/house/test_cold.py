@@ -15,9 +15,9 @@ OURS: Final = {
     """,
     "crontick.jobs": """
         ask_again backoff batch bounds caller claiming clock config_error connect context count database_url deployment
-        durations enqueue environ exchange foreign_urls interrupts job keep kind kinds lend link memory once opening
-        outcomes payload process redact remind reminders request resolve run seats secrets sections settings settling
-        shared signals stop summary supplies texts threads tick tick_secrets together unavailable
+        durations ending enqueue environ exchange foreign_urls interrupts job keep kind kinds lend link memory once
+        opening outcomes payload process redact remind reminders request resolve run seats secrets sections settings
+        settling shared signals stop summary supplies texts threads tick tick_secrets together unavailable
     """,
     "crontick.jobs.kinds": """
         addresses attachment deliver_webhook generate_report mail run_sql send_email settings sql_job
@@ -25,7 +25,7 @@ OURS: Final = {
     "crontick.sql": "wire",
 }
 """A new one belongs here only if an idle tick cannot do without it: else import it where it is used."""
-CONFIGURED: Final = {"crontick.jobs.config", "crontick.jobs.fit", "crontick.jobs.toml_lines"}
+CONFIGURED: Final = {f"crontick.jobs.{name}" for name in ("config", "fit", "toml_lines")}
 """What reading a ``crontick.toml`` adds, whatever is in it."""
 TABLES: Final = """
 [http]
@@ -70,7 +70,7 @@ def test_an_idle_tick_imports_these_modules_of_ours_and_no_other(
 
 def test_a_configuration_adds_what_reads_it(database: str, tmp_path: Path, known: set[str]) -> None:
     (tmp_path / "crontick.toml").write_text(TABLES)
-    assert ours(imported(IDLE_TICK, database, tmp_path)) == known | CONFIGURED
+    assert ours(imported(IDLE_TICK, database, tmp_path)) == known | CONFIGURED | {"crontick.jobs.overriding"}
 
 
 def test_of_schedules_an_idle_tick_imports_the_declarations_and_neither_expressions_nor_zones(
