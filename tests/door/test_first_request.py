@@ -13,7 +13,7 @@ from tests.door.serving import head, read_answer
 from tests.worlds.process import ROOT
 from tests.wrap.serving import environ
 
-ROUNDS = 4
+ROUNDS = 2
 
 
 @pytest.mark.parametrize("app", ["crontick.handler.asgi:app", "tests.wrap.app_starlette:app"])

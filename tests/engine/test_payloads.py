@@ -79,9 +79,9 @@ async def test_a_payload_error_of_the_function_s_own_is_an_ordinary_failure(worl
         (Receipt("x"), "fit"),  # type: ignore[arg-type]
         ({"order": 1, "a": "\0"}, "NUL"),
         ({"order": 1, "a": "\ud800"}, "surrogate"),
-        ({"order": 1, "a": "x" * 2**24}, "65536 are allowed"),
+        ({"order": 1, "a": "x" * 2**20}, "65536 are allowed"),
         ({"order": 1, "k" * 70_000: 1}, "65536 are allowed"),
-        ({"order": 1, **{f"k{n}": n for n in range(100_000)}}, "65536 are allowed"),
+        ({"order": 1, **{f"k{n}": n for n in range(20_000)}}, "65536 are allowed"),
     ],
 )
 async def test_python_refuses_a_payload_before_it_is_sent(world: World, payload: Any, said: str) -> None:

@@ -20,9 +20,11 @@ from tests.worlds.waiting import listens, until
 
 TOKEN = "3f9b1c0de7a24586b1f0"
 CONFINED = """
-import resource, sys
-resource.setrlimit(resource.RLIMIT_AS, (2**30, 2**30))
+import resource
 from tests.faults import doomed
+with open("/proc/self/statm") as told:
+    imported = int(told.read().split()[0]) * resource.getpagesize()
+resource.setrlimit(resource.RLIMIT_AS, (imported + 2**28,) * 2)
 doomed.main()
 """
 

@@ -21,13 +21,14 @@ def crontick(project: Path, *arguments: str, env: dict[str, str] | None = None) 
     return subprocess.run(command, check=False, capture_output=True, text=True, env={**os.environ, **(env or {})})
 
 
-def passes(project: Path, *module: str) -> None:
-    done = subprocess.run([sys.executable, "-m", *module], check=False, capture_output=True, text=True, cwd=project)
+def passes(project: Path, *module: str, env: dict[str, str] | None = None) -> None:
+    command, environ = [sys.executable, "-m", *module], {**os.environ, **(env or {})}
+    done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=project, env=environ)
     assert done.returncode == 0, done.stdout + done.stderr
 
 
 @pytest.mark.parametrize("package", [None, "acme", "acme.jobs"])
-def test_what_it_writes_passes_ruff_and_its_own_test(tmp_path: Path, package: str | None) -> None:
+def test_what_it_writes_passes_ruff_and_its_own_test(tmp_path: Path, server: str, package: str | None) -> None:
     folder = tmp_path.joinpath(*(package or "").split("."))
     folder.mkdir(parents=True, exist_ok=True)
     done = crontick(tmp_path, "init", *(["--package", package] if package else []))
@@ -35,13 +36,15 @@ def test_what_it_writes_passes_ruff_and_its_own_test(tmp_path: Path, package: st
     assert (folder / "background.py").exists()
     passes(tmp_path, "ruff", "check", "--isolated", "--select", "ALL", "--ignore", WAIVED, ".")
     passes(tmp_path, "ruff", "format", "--isolated", "--check", ".")
-    passes(tmp_path, "pytest", "-q", "-p", "no:cacheprovider", "test_background.py")
+    env = {"CRONTICK_TEST_DATABASE_URL": server}
+    passes(tmp_path, "pytest", "-q", "-p", "no:cacheprovider", "test_background.py", env=env)
 
 
 def test_what_it_writes_passes_mypy(tmp_path: Path) -> None:
     (tmp_path / "acme").mkdir()
     write(SETS["project"], tmp_path, package="acme")
-    passes(tmp_path, "mypy", "--strict", "--config-file=", "test_background.py")
+    kept = f"--cache-dir={ROOT / '.mypy_cache' / 'init'}"  # what a run found out of the libraries, the next one knows
+    passes(tmp_path, "mypy", "--strict", "--config-file=", kept, "test_background.py")
 
 
 def test_check_finds_nothing_wrong_with_it(tmp_path: Path) -> None:
