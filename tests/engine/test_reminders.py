@@ -142,6 +142,45 @@ async def test_overlapping_ticks_send_it_once(world: World) -> None:
     assert sum(summary.reminders["day"].fired for summary in summaries if summary.reminders) == 20
 
 
+@pytest.mark.parametrize(("only", "reminded"), [("", [1, 2]), (" and b.made_at < b.at - interval '24 h'", [1])])
+async def test_what_is_booked_inside_the_lead_is_reminded_of_at_once_unless_the_query_says_otherwise(
+    world: World, only: str, reminded: list[int]
+) -> None:
+    sent: list[int] = []
+    await world.rows("create table public.bookings (id int, at timestamptz, made_at timestamptz, cancelled boolean)")
+    await world.rows(
+        "insert into public.bookings select n, now() + interval '5 h', now() - made * interval '1 h', false"
+        " from (values (1, 48), (2, 1)) as b (n, made)"
+    )
+    world.reminders = [day_before(query=QUERY.replace(" -- by the clock of :from", only))]
+    await world.tick(noting(sent))
+    assert sorted(sent) == reminded
+
+
+LOCAL = """
+select b.id as item, ((b.at at time zone b.zone)::date + time '09:00') at time zone b.zone as item_at,
+       jsonb_build_object('booking', b.id) as payload
+from public.bookings as b where b.at between :from and :to + interval '1 day'
+"""
+
+
+async def test_an_hour_of_the_day_is_that_hour_on_both_sides_of_a_clock_change(world: World) -> None:
+    """At eight in Berlin on the day of the booking: 07:00 in UTC before the last Sunday of March, 06:00 after it."""
+    sent: list[int] = []
+    await world.rows("create table public.bookings (id int, at timestamptz, zone text)")
+    await world.rows(
+        "insert into public.bookings values (1, '2026-03-28 15:00+01', 'Europe/Berlin'),"
+        " (2, '2026-03-29 15:00+02', 'Europe/Berlin')"
+    )
+    world.reminders = [Reminder(name="eight", kind="note", lead=HOUR, late=HOUR, query=LOCAL)]
+    found = []
+    for moment in ("03-28 06:59", "03-28 07:00", "03-29 05:59", "03-29 06:00"):
+        await world.rows("update crontick.test_clock set ahead = %s::timestamptz - now()", f"2026-{moment}:30+00")
+        await world.tick(noting(sent))
+        found.append(list(sent))
+    assert found == [[], [1], [1], [1, 2]]
+
+
 @pytest.mark.usefixtures("bookings")
 async def test_another_lead_sends_nothing_twice(world: World) -> None:
     sent: list[int] = []

@@ -8,7 +8,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from crontick.jobs import Retry, kind
+from crontick.jobs import Context, Retry, kind
 from tests.engine.conftest import World
 
 pytestmark = pytest.mark.anyio
@@ -189,3 +189,27 @@ async def test_a_function_s_own_broken_transaction_does_not_break_the_record_of_
     await world.tick(fail, after)
     assert await world.status(job, other) == ["failed", "succeeded"]
     assert "division by zero" in (await world.job(job))["last_error"]
+
+
+async def test_three_bad_ones_of_ten_take_nothing_back_of_what_the_others_did(world: World) -> None:
+    done: list[int] = []
+
+    @kind("nth", backoff=[60])
+    async def nth(payload: int, ctx: Context) -> None:
+        if payload == 5:
+            raise ValueError("no")
+        async with ctx.db() as conn:
+            if payload == 7:
+                await conn.execute("select pg_terminate_backend(pg_backend_pid())")
+            if payload == 9:
+                await conn.execute("update crontick.unfinished_jobs set priority = 1000 where id = %s", (ctx.job.id,))
+        done.append(payload)
+
+    jobs = [await nth.enqueue(world.conn, number) for number in range(1, 11)]
+    summary = await world.tick(nth)
+    assert (summary.succeeded, summary.failed, summary.lost) == (7, 3, 0)
+    assert (await world.tick(nth)).claimed == 0
+    await world.later(90)
+    assert (await world.tick(nth)).claimed == 3
+    assert sorted(done) == [1, 2, 3, 4, 6, 8, 10]
+    assert await world.status(*jobs) == ["failed" if number in (5, 7, 9) else "succeeded" for number in range(1, 11)]
