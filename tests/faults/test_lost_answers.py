@@ -68,6 +68,22 @@ async def test_the_answer_to_a_settle_is_lost(world: World, proxy: Proxy, fate: 
     assert len(await world.outcomes(job)) == (fate in ("failed", "dead"))
 
 
+async def test_the_answer_to_the_note_of_what_is_to_be_sent_is_lost(world: World, proxy: Proxy) -> None:
+    sent: list[str] = []
+
+    @kind("pay", marker="key", window=86_400, timeout=60, needs=0)
+    async def pay(payload: dict[str, Any], ctx: Context) -> None:
+        proxy.lose_next_answer = True
+        async with ctx.once(content=b"1") as mark:
+            sent.append(mark.idempotency_key)
+
+    job = await world.enqueue(pay, {"key": "order 7"})
+    summary = await run_tick(deployed(proxy.url, [pay]), TickRequest())
+    assert not proxy.lose_next_answer
+    assert (summary.succeeded, len(sent), await world.status(job)) == (1, 1, "succeeded")
+    assert await world.rows("select state, content_hash is not null from crontick.markers") == [("sent", True)]
+
+
 @pytest.mark.parametrize(("end", "fate"), [("commit", "succeeded"), ("roll back", "failed")])
 async def test_the_answer_to_a_settle_after_complete_is_lost(world: World, proxy: Proxy, end: str, fate: str) -> None:
     @kind("pay", timeout=60, needs=0)
