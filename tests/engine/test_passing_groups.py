@@ -5,6 +5,7 @@ import threading
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
 
 from crontick.jobs import Context, Kind, Retry, Snooze, kind
@@ -120,7 +121,12 @@ def test_the_operator_may_say_otherwise_than_the_author(tmp_path: Path) -> None:
     step = stepping([])
     loaded = load_deployment(Settings(config_path=path), kinds=[step])
     assert (step.on_failure, loaded.kinds["step"].on_failure) == ("pass", "block")
-    assert loaded.hash != load_deployment(Settings(), kinds=[step]).hash
+
+
+def test_what_it_says_tells_one_deployment_from_another() -> None:
+    step = stepping([])
+    other = msgspec.structs.replace(step, on_failure="block")
+    assert load_deployment(Settings(), kinds=[step]).hash != load_deployment(Settings(), kinds=[other]).hash
 
 
 def test_another_word_is_refused() -> None:

@@ -1,9 +1,11 @@
 """Ticks at the same moment, users who hold rows, a tick that slept past its lease: nobody waits, nothing runs twice."""
 
 import asyncio
+import random
 
 import psycopg
 import pytest
+from psycopg.types.json import Jsonb
 
 from crontick.jobs import Context, Snooze, kind
 from crontick.jobs.process import run_tick
@@ -169,6 +171,38 @@ async def test_enqueuing_beside_ticks_deadlocks_nobody(world: World) -> None:
     total = await world.value("select count(*) from crontick.finished_jobs")
     assert await world.value("select count(*) from crontick.unfinished_jobs") == 0
     assert await ran_once_each(world, total)
+
+
+async def test_batches_with_the_same_keys_beside_ticks_deadlock_nobody(world: World) -> None:
+    deployment = deployed(world.url, [brief], max_parallel_ticks=4, concurrency=5)
+    chance = random.Random(5)
+
+    async def enqueue() -> None:
+        async with await psycopg.AsyncConnection.connect(world.url, autocommit=True) as conn:
+            for _ in range(10):
+                jobs = [
+                    {
+                        "kind": "brief",
+                        "unique_key": f"k{chance.randrange(60)}",
+                        "unique_for": chance.choice(["active", "waiting", "1 second"]),
+                        "on_conflict": chance.choice(["keep", "replace"]),
+                        "group_key": chance.choice(["a", "b", None]),
+                    }
+                    for _ in range(50)
+                ]
+                await conn.execute("select crontick.enqueue_many(%s)", (Jsonb(jobs),))
+
+    async def tick_on() -> None:
+        while not all(task.done() for task in enqueuing):
+            summary = await run_tick(deployment, TickRequest())
+            assert (summary.failed, summary.lost) == (0, 0)
+
+    enqueuing = [asyncio.create_task(enqueue()) for _ in range(4)]
+    await asyncio.gather(*enqueuing, *(tick_on() for _ in range(4)))
+    while await world.value("select count(*) from crontick.unfinished_jobs"):
+        await run_tick(deployment, TickRequest(limit=1000))
+    assert await ran_once_each(world, await world.value("select count(*) from crontick.finished_jobs"))
+    assert await world.value("select count(*) from crontick.unique_keys where mode <> 'interval'") == 0
 
 
 @pytest.mark.parametrize("outcome", ["failed", "snoozed", "succeeded"])

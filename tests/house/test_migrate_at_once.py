@@ -5,7 +5,7 @@ from collections.abc import Iterator
 import psycopg
 import pytest
 
-from crontick.sql.migrate import migrate
+from crontick.sql.migrate import MigrationRefused, migrate
 from tests.conftest import made_database
 from tests.worlds.process import Processes
 
@@ -64,6 +64,13 @@ def test_twenty_that_migrate_at_once_make_the_schema_of_one(
         counts.append(int(child.line()))
     assert sorted(counts) == [0] * 19 + [len(ran)]
     assert described(raw_database) == described(other_database)
+
+
+def test_one_that_hangs_keeps_the_others_for_a_bounded_time(database: str) -> None:
+    with psycopg.connect(database, autocommit=True) as hangs:
+        hangs.execute("select pg_advisory_lock(%s)", (int.from_bytes(b"crontick"),))
+        with pytest.raises(MigrationRefused, match=r"held its lock for 0\.2 s: wait for it, or end its session"):
+            migrate(database, environment="test", test_clock=True, wait_seconds=0.2)
 
 
 def test_a_second_migration_has_nothing_to_do(database: str) -> None:

@@ -1,0 +1,55 @@
+"""Any two of the things that decide what a tick claims work together."""
+
+import itertools
+from typing import Any, Final
+
+import pytest
+
+from crontick.jobs import Context, kind
+from tests.engine.conftest import World
+
+pytestmark = [pytest.mark.anyio, pytest.mark.parametrize("world", ["direct"], indirect=True)]
+JOBS: Final = 5
+
+OPTIONS: Final[dict[str, tuple[dict[str, Any], dict[str, Any]]]] = {
+    "group": ({"group_key": "g"}, {}),
+    "priority": ({"priority": 7}, {}),
+    "unique key": ({"unique_key": "k", "unique_for": "waiting"}, {}),
+    "expiry": ({"expires_at": 3600}, {}),
+    "queue filter": ({"queue": "slow"}, {"queues": ("slow",)}),
+    "kind filter": ({}, {"kinds": ("note",)}),
+    "job filter": ({}, {"jobs": ()}),
+    "limit of one tick": ({}, {"limit": JOBS}),
+    "marker": ({}, {}),
+    "lets pass": ({}, {}),
+    "a pause beside": ({}, {}),
+}
+"""What is said at enqueue, and of the tick."""
+
+
+@pytest.mark.parametrize("pair", itertools.combinations(OPTIONS, 2), ids=" and ".join)
+async def test_every_pair_runs_its_jobs_and_no_other(world: World, pair: tuple[str, str]) -> None:
+    ran: list[int] = []
+
+    @kind("note", marker="n" if "marker" in pair else None, on_failure="pass" if "lets pass" in pair else "block")
+    async def note(payload: dict[str, str], ctx: Context) -> None:
+        ran.append(ctx.job.id)
+
+    @kind("other")
+    async def other(payload: dict[str, str]) -> None:
+        """Nothing."""
+
+    said = {**OPTIONS[pair[0]][0], **OPTIONS[pair[1]][0]}
+    request = {**OPTIONS[pair[0]][1], **OPTIONS[pair[1]][1]}
+    if "a pause beside" in pair:
+        for what, name in (("kind", "other"), ("queue", "elsewhere"), ("group", "h"), ("endpoint", "crm")):
+            await world.rows("select crontick.pause(%s, %s, 'ann')", what, name)
+    jobs = []
+    for nth in range(JOBS):
+        own = {**said, "unique_key": f"k{nth}"} if "unique_key" in said else said
+        jobs.append(await note.enqueue(world.conn, {"n": str(nth)}, **own))
+    await other.enqueue(world.conn, {}, run_at=3600)
+    summary = await world.tick(note, other, **{**request, **({"jobs": tuple(jobs)} if "jobs" in request else {})})
+    assert (summary.succeeded, summary.failed, summary.dead) == (JOBS, 0, 0)
+    assert sorted(ran) == jobs
+    assert "group" not in pair or ran == jobs
