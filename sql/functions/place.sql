@@ -48,17 +48,19 @@ begin
             limit 1
         ) as first on true
     ),
+    -- coalesce: a planner that knows little of the table would look for these ids in the index of all that wait, and walk it whole.
     locked as materialized (
         select j.id
         from crontick.unfinished_jobs as j
-        where j.id = any(array(select d.id from judged as d where not d.headed and d.id is not null)) and j.held_by = 'group'
+        where j.id = any(array(select d.id from judged as d where not d.headed and d.id is not null))
+            and coalesce(j.held_by, '') = 'group'
         order by j.id
         for update skip locked
     ),
     promoted as (
         update crontick.unfinished_jobs as j
         set held_by = null, due_at = j.run_at
-        where j.id = any(array(select l.id from locked as l)) and j.held_by = 'group'
+        where j.id = any(array(select l.id from locked as l)) and coalesce(j.held_by, '') = 'group'
         returning j.group_digest
     )
     delete from crontick.group_calls as c

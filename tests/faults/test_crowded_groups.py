@@ -15,9 +15,9 @@ CROWD = """
 insert into crontick.unfinished_jobs (
     kind, queue, priority, run_at, due_at, created_at, updated_at, payload, group_key, group_digest, in_line, held_by
 )
-select 'step', 'default', 0, now() - interval '1 hour', 'infinity', now(), now(), '{}', 'crowd', sha256('crowd'), true,
-    'group'
-from generate_series(1, 100000)
+select 'step', 'default', 0, now() - interval '1 hour', 'infinity', now(), now(), '{}', n %% %(groups)s,
+    sha256((n %% %(groups)s)::text::bytea), true, 'group'
+from generate_series(1, 100000) as n
 """
 
 
@@ -40,6 +40,14 @@ async def test_fifty_ticks_at_once_over_one_group_run_one_at_a_time_and_in_order
         assert sum(summary.failed + summary.lost + summary.rescued for summary in summaries) == 0
         assert any(summary.succeeded for summary in summaries)
     assert ran == jobs
+
+
+def crowd(conn: psycopg.Connection[Any], *, groups: int) -> None:
+    """A hundred thousand jobs that wait in so many groups, all of which were called."""
+    conn.execute(CROWD.encode(), {"groups": groups})
+    conn.execute(
+        "insert into crontick.group_calls select distinct group_digest from crontick.unfinished_jobs where in_line"
+    )
 
 
 def touched(conn: psycopg.Connection[Any], text: str, *values: object) -> int:
@@ -70,8 +78,7 @@ def test_a_hundred_thousand_of_one_group_cost_the_claim_of_others_and_the_placer
     exchange(20)  # a new backend reads its catalogues first
     conn.execute("vacuum (analyze) crontick.unfinished_jobs")
     empty = exchange(20)
-    conn.execute(CROWD.encode())
-    conn.execute("insert into crontick.group_calls values (sha256('crowd'))")
+    crowd(conn, groups=1)
     conn.execute("vacuum (analyze) crontick.unfinished_jobs")
     head = HandTick(conn, "step")
     head.place()
@@ -85,6 +92,16 @@ def test_a_hundred_thousand_of_one_group_cost_the_claim_of_others_and_the_placer
         head.settle(running)
     assert max(costs[-20:]) <= 2 * min(costs[:20]), "the three hundredth of the line costs what the first did"
     assert max(costs) < 200
+
+
+def test_the_placer_of_many_groups_walks_over_none_of_them_before_the_table_was_ever_analysed(
+    sync_conn: psycopg.Connection[Any],
+) -> None:
+    sync_conn.prepare_threshold = None
+    crowd(sync_conn, groups=1000)
+    sync_conn.execute("select crontick.place(20)")  # a new backend reads its catalogues first
+    assert touched(sync_conn, "select crontick.place(20)") < 1000
+    assert sync_conn.execute("select count(*) from crontick.unfinished_jobs where held_by is null").fetchone() == (40,)
 
 
 async def test_jobs_of_other_groups_behind_a_blocked_one_run_in_the_first_tick(world: World) -> None:
