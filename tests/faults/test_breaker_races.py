@@ -335,3 +335,38 @@ async def test_why_tells_who_is_tried_and_what_goes_on(world: World) -> None:
     assert await world.value(why, held[0]) == told
     await world.conn.execute("select crontick.close_breaker('kind:call', 'ann')")
     assert "go on in batches" in await world.value(why, held[0])
+
+
+async def test_ticks_that_serve_other_kinds_let_one_job_go_and_no_more(world: World) -> None:
+    await fallen(world)
+    for _ in range(10):
+        await world.enqueue(doomed.call)
+    while (await world.tick()).more:
+        pass
+    await world.later("2 minutes")
+    for _ in range(3):
+        await world.tick(kinds=("note",))
+        held = "select count(*) from crontick.unfinished_jobs where held_by like 'breaker:%%'"
+        assert await world.value(held) == 9
+    assert (await world.tick()).succeeded == 10
+
+
+@pytest.mark.parametrize("verdict", ["ok", "failed"])
+async def test_only_the_probe_is_believed_while_it_is_half_open(world: World, verdict: str) -> None:
+    """An attempt that began before it opened ends while the probe runs."""
+    await world.conn.execute(
+        "select crontick.open_tick(1, %s, 'test', '', '', 25, 40, 4, false, '{call}', '', null, '', '', '')", (SCHEMA,)
+    )
+    claim = "select crontick.claim(1, %s, 1, 0, 0, 40, '{call}', null, null, null, null, false, false, null, '{call}')"
+    straggler = await world.enqueue(doomed.call)
+    assert len(await world.rows(claim, 7)) == 1
+    await world.conn.execute("select crontick.open_breaker('kind:call', 'ann')")
+    await world.conn.execute("update crontick.breakers set retry_at = crontick.now(), look_at = crontick.now()")
+    probe = await world.enqueue(doomed.call)
+    assert len(await world.rows(claim, 8)) == 1
+    told = '[{"id": %s, "claim": %s, "outcome": "failed", "delay_seconds": 60, "target": "%s"}]'
+    settle = "select crontick.settle(1, '{}', '{}', %s, null)"
+    await world.conn.execute(settle, (told % (straggler, 7, verdict),))
+    assert await state(world) == ("half_open", 0)
+    await world.conn.execute(settle, (told % (probe, 8, "failed"),))
+    assert await state(world) == ("open", 1)
