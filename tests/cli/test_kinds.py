@@ -60,6 +60,13 @@ def test_it_says_where_each_is_declared_and_what_the_file_overrides(
     assert told["greet"]["declared"] == "tests.cli.acme:greet"
 
 
+def test_it_says_who_has_a_breaker(bare: Command, config: Path) -> None:
+    config.write_text(URL + "breaker = false\n[kinds.run_sql]\nbreaker = true\n")
+    told = shown(bare)
+    assert {kind for kind, row in told.items() if row["breaker"]} == {"send_email", "deliver_webhook", "run_sql"}
+    assert (told["resize_image"]["overridden"], told["run_sql"]["overridden"]) == ("breaker", "breaker")
+
+
 def test_in_a_pipe_it_is_one_line_a_kind(bare: Command, config: Path) -> None:
     lines = bare("check", "--kinds").out.splitlines()
     assert lines[0].split("\t") == list(COLUMNS)

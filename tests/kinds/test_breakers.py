@@ -202,3 +202,37 @@ async def test_an_endpoint_that_moved_is_sent_to_at_once(deployed: Deployed, crm
     await deployed.conn.execute("select crontick.set_endpoint('crm', %s)", (f"{crm.url}/new",))
     assert (await deployed.tick()).succeeded == 1
     assert (await deployed.job(job))["status"] == "succeeded"
+
+
+KIND = '[kinds.resize_image]\nurl = "{url}"\nbackoff = ["1d"]\n'
+
+
+async def enqueue_kind(deployed: Deployed, count: int) -> None:
+    await deployed.conn.execute("select crontick.enqueue('resize_image') from generate_series(1, %s)", (count,))
+
+
+async def test_a_kind_at_a_url_has_a_breaker_by_its_name(
+    deploy: Deploy, crm: HttpReceiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CRONTICK_SIGNING_SECRET", "whsec_" + "A" * 43 + "=")
+    deployed = deploy(KIND.format(url=crm.url))
+    crm.otherwise = Answer(500)
+    await enqueue_kind(deployed, 5)
+    await deployed.tick()
+    assert (await breaker(deployed, "kind:resize_image"))["state"] == "open"
+    await deployed.later(TWO_MINUTES)
+    crm.otherwise = Answer(204, b"")
+    await enqueue_kind(deployed, 1)
+    assert (await deployed.tick()).succeeded == 1
+    assert (await breaker(deployed, "kind:resize_image"))["state"] == "closed"
+
+
+async def test_the_configuration_takes_a_kinds_breaker_away(
+    deploy: Deploy, crm: HttpReceiver, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CRONTICK_SIGNING_SECRET", "whsec_" + "A" * 43 + "=")
+    deployed = deploy(KIND.format(url=crm.url) + "breaker = false\n")
+    crm.otherwise = Answer(500)
+    await enqueue_kind(deployed, 12)
+    assert (await deployed.tick()).failed == 12
+    assert await value(deployed, "select count(*) from crontick.breakers") == 0
