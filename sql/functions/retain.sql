@@ -24,7 +24,12 @@ begin
     end if;
     select
         (t.deadline - t.started_at) * 0.02,
-        least((t.deadline - t.started_at) * (case when v_state.behind_since is null then 0.02 else 0.2 end), t.deadline - p_now)
+        least(
+            (t.deadline - t.started_at) * (case when v_state.behind_since is null then 0.02 else 0.2 end),
+            t.deadline - p_now,
+            -- A kept connection that says nothing for three seconds in its first trip is taken for dead; any statement ends at ten.
+            case when t.claimed = 0 then interval '2 seconds' else interval '8 seconds' end
+        )
     into v_share, v_left
     from crontick.ticks as t
     where t.opening = p_opening;

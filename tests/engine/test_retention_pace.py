@@ -74,6 +74,17 @@ async def test_a_tick_takes_a_small_share_and_a_larger_one_once_it_is_behind(wor
     assert gone + 10 < 500 - await left(world) <= gone + 100
 
 
+async def test_an_idle_tick_is_silent_for_two_seconds_at_most(world: World) -> None:
+    world.settings = {"max_budget_seconds": 60}
+    await old(world, 500)
+    await world.rows(SLOW.format(seconds=0.02))
+    await world.rows("update crontick.installation set behind_since = crontick.now()")
+    await world.tick(anything, budget_seconds=60)
+    assert 500 - await left(world) <= 110, (
+        "2 s of rows that take 20 ms each, not the 12 s that are a fifth of the budget"
+    )
+
+
 async def test_a_batch_that_is_slow_shrinks_to_its_least(world: World) -> None:
     await old(world, 50)
     await world.rows(BEHIND, 40)
