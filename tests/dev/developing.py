@@ -112,7 +112,7 @@ class Developing:
 
     @property
     def database_url(self) -> str:
-        """That of the embedded PostgreSQL."""
+        """That of its database."""
         return self.shell('echo "$CRONTICK_DATABASE_URL"').strip()
 
     @property
@@ -162,6 +162,11 @@ def develop(
     given = ("--json", "--port", "0", *options, *arguments)
     child = processes.start(COMMAND, str(project), "dev", *given, env={**UNSET, **(env or {})})
     return Developing(project, child)
+
+
+def given(database: str, **env: str) -> dict[str, str]:
+    """The environment of a run on a database that is there already, for tests of what is not the database."""
+    return {"CRONTICK_DATABASE_URL": database, "CRONTICK_ENVIRONMENT": "test", **env}
 
 
 def descendants(pid: int) -> set[int]:

@@ -9,7 +9,7 @@ import httpx
 import psycopg
 import pytest
 
-from tests.dev.developing import MAIN, descendants, develop, runs
+from tests.dev.developing import MAIN, descendants, develop, given, runs
 from tests.worlds.process import Processes
 from tests.worlds.waiting import until
 
@@ -30,8 +30,10 @@ def test_a_job_is_run_by_a_tick_and_its_mail_is_told_shortly(processes: Processe
     assert dev.end() == 0
 
 
-def test_the_code_is_followed_and_a_syntax_error_is_survived(processes: Processes, project: Path) -> None:
-    dev = develop(processes, project, "main:app")
+def test_the_code_is_followed_and_a_syntax_error_is_survived(
+    processes: Processes, project: Path, database: str
+) -> None:
+    dev = develop(processes, project, "main:app", env=given(database))
     dev.told("dev", "in another terminal")
     main = project / "main.py"
     assert dev.curl("/") == '"first"'
@@ -57,9 +59,9 @@ def test_the_code_is_followed_and_a_syntax_error_is_survived(processes: Processe
     assert dev.end(signal.SIGINT) == 0
 
 
-def test_what_a_function_raises_is_shown_with_its_traceback(processes: Processes, project: Path) -> None:
+def test_what_a_function_raises_is_shown_with_its_traceback(processes: Processes, project: Path, database: str) -> None:
     secret = "5f0d3a91c2" * 4
-    env = {"CRONTICK_ADMIN_SECRET": secret, "CRONTICK_AROUND": "background:around"}
+    env = given(database, CRONTICK_ADMIN_SECRET=secret, CRONTICK_AROUND="background:around")
     dev = develop(processes, project, env=env)
     dev.told("dev", "in another terminal")
     dev.command("enqueue", "wait", '{"name": "Ada"}')
@@ -76,8 +78,8 @@ def test_what_a_function_raises_is_shown_with_its_traceback(processes: Processes
     assert dev.end() == 0
 
 
-def test_a_process_that_dies_under_a_job_is_started_again(processes: Processes, project: Path) -> None:
-    dev = develop(processes, project)
+def test_a_process_that_dies_under_a_job_is_started_again(processes: Processes, project: Path, database: str) -> None:
+    dev = develop(processes, project, env=given(database))
     dev.told("dev", "in another terminal")
     dev.command("enqueue", "die", '{"name": "Ada"}')
     dev.told("dev", "the app ended by itself (status 3): started again")
@@ -87,8 +89,10 @@ def test_a_process_that_dies_under_a_job_is_started_again(processes: Processes, 
 
 
 @pytest.mark.parametrize("app", [(), ("main:app",)], ids=["own", "wrapped"])
-def test_a_job_that_a_reload_cut_off_runs_again(processes: Processes, project: Path, app: tuple[str, ...]) -> None:
-    dev = develop(processes, project, *app)
+def test_a_job_that_a_reload_cut_off_runs_again(
+    processes: Processes, project: Path, database: str, app: tuple[str, ...]
+) -> None:
+    dev = develop(processes, project, *app, env=given(database))
     dev.told("dev", "in another terminal")
     dev.command("enqueue", "linger", '{"name": "Ada"}')
     assert dev.printing() == "linger"
@@ -113,23 +117,26 @@ def test_a_job_that_a_reload_cut_off_runs_again(processes: Processes, project: P
     ids=["raises", "exits", "dies", "fails in its startup"],
 )
 def test_whoever_calls_an_app_that_did_not_start_is_told_why_at_once(
-    processes: Processes, project: Path, code: str, said: str
+    processes: Processes, project: Path, database: str, code: str, said: str
 ) -> None:
     failing = "async def failing(app):\n    raise RuntimeError('no connection')\n    yield\n"
     (project / "main.py").write_text(f"import os, sys\n{MAIN}\n{failing}\n{code}\n")
-    dev = develop(processes, project, "main:app", env={"CRONTICK_ADMIN_SECRET": "5f0d3a91c2" * 4})
+    dev = develop(processes, project, "main:app", env=given(database, CRONTICK_ADMIN_SECRET="5f0d3a91c2" * 4))
     dev.told("dev", "did not start")
     answer = dev.curl("/", "-i")
     assert answer.startswith("HTTP/1.1 503")
     assert said in answer
-    assert dev.end() == 0
+    dev.child.terminate()
+    assert dev.child.wait() == 0
 
 
-def test_an_app_that_is_slow_to_start_is_waited_for_only_so_long(processes: Processes, project: Path) -> None:
+def test_an_app_that_is_slow_to_start_is_waited_for_only_so_long(
+    processes: Processes, project: Path, database: str
+) -> None:
     gate = project / "gate"
     os.mkfifo(gate)
     (project / "main.py").write_text(f"open({str(gate)!r}).read()\n{MAIN}")
-    dev = develop(processes, project, "main:app")
+    dev = develop(processes, project, "main:app", env=given(database))
     dev.told("dev", "in another terminal")
     assert "does not serve yet: call again" in dev.curl("/")
     gate.write_text("open")
@@ -137,8 +144,8 @@ def test_an_app_that_is_slow_to_start_is_waited_for_only_so_long(processes: Proc
     assert dev.end() == 0
 
 
-def test_a_tick_is_told_whoever_called_it(processes: Processes, project: Path) -> None:
-    dev = develop(processes, project, "main:app", options=("--every", "1h"))
+def test_a_tick_is_told_whoever_called_it(processes: Processes, project: Path, database: str) -> None:
+    dev = develop(processes, project, "main:app", options=("--every", "1h"), env=given(database))
     dev.told("dev", "in another terminal")
     until(lambda: json.loads(dev.command("ticks", "--json")), seconds=60)
     dev.command("enqueue", "hello", '{"name": "Ada"}')
@@ -147,8 +154,10 @@ def test_a_tick_is_told_whoever_called_it(processes: Processes, project: Path) -
     assert dev.end() == 0
 
 
-def test_requests_are_told_without_their_query_and_ticks_not_at_all(processes: Processes, project: Path) -> None:
-    dev = develop(processes, project, "main:app")
+def test_requests_are_told_without_their_query_and_ticks_not_at_all(
+    processes: Processes, project: Path, database: str
+) -> None:
+    dev = develop(processes, project, "main:app", env=given(database))
     dev.told("dev", "in another terminal")
     dev.curl("/cron/tick", "-X", "POST", "-H", "@.crontick/token")
     dev.curl("/?token=abc")

@@ -33,7 +33,7 @@ def go(folder: Path) -> list[str]:
     program = shutil.which("go")
     if program is None or not debians_driver().exists():
         pytest.skip("Go and its driver are not here: apt-get install golang-go golang-github-lib-pq-dev")
-    own = {"GO111MODULE": "off", "GOPATH": str(DEBIANS_GO_MODULES), "GOCACHE": str(folder / "cache"), "GOFLAGS": ""}
+    own = {"GO111MODULE": "off", "GOPATH": str(DEBIANS_GO_MODULES), "GOFLAGS": ""}
     for command in (["vet", "."], ["build", "-o", str(folder / "app"), "."]):
         done = subprocess.run(
             [program, *command], cwd=EXAMPLES / "go", env=os.environ | own, check=False, capture_output=True, text=True

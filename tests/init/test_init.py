@@ -59,7 +59,7 @@ def test_check_finds_nothing_wrong_with_it(tmp_path: Path) -> None:
     assert (done.returncode, done.stdout) == (0, "all is well\n"), done.stderr
 
 
-def test_the_commands_that_it_names_work_in_a_fresh_folder(processes: Processes, fresh: Path) -> None:
+def test_the_commands_that_it_names_work_in_a_fresh_folder(processes: Processes, fresh: Path, server: str) -> None:
     done = crontick(fresh, "init")
     first, second, third = (line.strip() for line in done.stdout.partition("next:\n")[2].splitlines())
     assert first == "crontick dev"
@@ -70,7 +70,7 @@ def test_the_commands_that_it_names_work_in_a_fresh_folder(processes: Processes,
     assert dev.shell(command).strip().isdecimal()
     assert dev.told("mail")["subject"] == "Welcome, Ada"
     assert "all is well" in dev.command("check")
-    passes(fresh, *third.removeprefix("python -m ").split())
+    passes(fresh, *third.removeprefix("python -m ").split(), env={"CRONTICK_TEST_DATABASE_URL": server})
     assert dev.end() == 0
 
 
