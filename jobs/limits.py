@@ -83,7 +83,9 @@ def _told(name: str, limit: LimitSettings) -> dict[str, Any]:
     if limit.rate is not None:
         count, unit = _rate(limit.rate)
         told |= {"spacing_us": -(-_UNITS[unit] * 1_000_000 // count), "burst": limit.burst or count}
-        said.append(f"{count} a {unit}" if limit.burst is None else f"{count} a {unit}, {limit.burst} at once")
+        said.append(f"{count} {'an' if unit == 'hour' else 'a'} {unit}")
+        if limit.burst is not None:
+            said.append(f"{limit.burst} at once")
     if limit.concurrency is not None:
         told["concurrency"] = limit.concurrency
         said.append(f"{limit.concurrency} at a time")

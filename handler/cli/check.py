@@ -9,6 +9,7 @@ from typing import Annotated, Final
 
 import typer
 
+from crontick.handler.cli.check_limits import idle_limits
 from crontick.handler.cli.check_mail import unsendable
 from crontick.handler.cli.database import naming
 from crontick.handler.cli.findings import Finding, tell
@@ -71,6 +72,7 @@ def _findings(environ: Mapping[str, str], *, offline: bool) -> Iterator[Finding]
     yield from _secret_fields(deployment)
     yield from _outbound(deployment)
     yield from (Finding(wrong=True, sentence=sentence) for sentence in unsendable(deployment.config.email, environ))
+    yield from (Finding(wrong=False, sentence=sentence) for sentence in idle_limits(deployment))
     yield from _kinds(deployment)
     yield from (Finding(wrong=True, sentence=sentence) for sentence in schedule_faults(deployment))
     if settings.database_url is not None and not offline:

@@ -33,7 +33,7 @@ begin
         select distinct on (l.hold) l.hold, l.name, left(l.key, 200), ''
         from crontick.unfinished_jobs as j
         cross join lateral crontick.lines_of(p_limits, j.kind, j.queue, j.payload) as l
-        where j.id = any(p_ids)
+        where j.id = any(p_ids) and not exists (select from crontick.limit_lines as there where there.hold = l.hold)
         order by l.hold
         on conflict do nothing;
     end if;

@@ -10,6 +10,7 @@ declare
     v_holds text [];
     v_line record;
     v_room int;
+    v_expired bigint [];
     v_freed bigint [];
     v_spent int;
     v_rest boolean;
@@ -48,41 +49,33 @@ begin
     for v_line in select r.* from crontick.room_in_lines(p_limits, v_holds, p_now, null, null) as r loop
         exit when v_all >= p_want;
         v_room := case when v_line.gated then least(v_line.tokens, v_line.seats, p_want - v_all) else 500 end;
-        v_freed := '{}';
         v_spent := 0;
         if v_room > 0 then
-            -- What has expired takes no room: it goes too, to be cancelled.
-            with front as materialized (
-                select h.id, h.priority, h.run_at, coalesce(h.expires_at <= p_now, false) as expired
-                from crontick.unfinished_jobs as h
-                where h.held_by = v_line.hold and h.held_by like 'limit:%'
-                order by h.held_by, h.priority desc, h.run_at, h.id
-                limit v_room + 50
-            ),
-            ranked as (
-                select
-                    f.id, f.expired,
-                    count(*) filter (where not f.expired) over (order by f.priority desc, f.run_at, f.id) as nth
-                from front as f
-            ),
-            locked as materialized (
+            -- What has expired takes no room: those among the first go too, to be cancelled.
+            v_expired := array(
                 select j.id
-                from crontick.unfinished_jobs as j
-                where j.id = any(array(select r.id from ranked as r where r.expired or r.nth <= v_room)) and j.held_by = v_line.hold
+                from (
+                    select h.id, h.expires_at
+                    from crontick.unfinished_jobs as h
+                    where h.held_by = v_line.hold and h.held_by like 'limit:%'
+                    order by h.held_by, h.priority desc, h.run_at, h.id
+                    limit v_room + 50
+                ) as front
+                join crontick.unfinished_jobs as j on j.id = front.id
+                where front.expires_at <= p_now and j.held_by = v_line.hold
                 order by j.id
+                for update of j skip locked
+            );
+            v_freed := array(
+                select h.id
+                from crontick.unfinished_jobs as h
+                where h.held_by = v_line.hold and h.held_by like 'limit:%' and h.id <> all(v_expired)
+                order by h.held_by, h.priority desc, h.run_at, h.id
+                limit v_room
                 for update skip locked
-            ),
-            freed as (
-                update crontick.unfinished_jobs as j
-                set held_by = null, due_at = j.run_at
-                where j.id = any(array(select l.id from locked as l))
-                returning j.id, j.expires_at
-            )
-            select
-                coalesce(array_agg(f.id), '{}'),
-                count(*) filter (where coalesce(f.expires_at > p_now, true))
-            into v_freed, v_spent
-            from freed as f;
+            );
+            update crontick.unfinished_jobs as j set held_by = null, due_at = j.run_at where j.id = any(v_expired || v_freed);
+            v_spent := cardinality(v_freed);
         end if;
         v_all := v_all + v_spent;
         v_rest := exists (

@@ -5,6 +5,7 @@ from collections import Counter
 from itertools import product
 from typing import Any
 
+import psycopg
 import pytest
 
 from crontick.jobs import Context, kind
@@ -157,3 +158,49 @@ async def test_each_pair_of_what_orders_jobs_works(
     await world.later(3600)
     await world.tick(work)
     assert await world.counts() == {"succeeded": jobs}
+
+
+async def test_a_waiting_row_that_a_user_holds_keeps_its_line_for_nobody(world: LimitedWorld) -> None:
+    ran: list[str] = []
+    work = counting(ran)
+    world.says('[limits.work]\nkind = "work"\nrate = "1/hour"')
+    jobs = await work.enqueue_many(world.conn, [{"tenant": name} for name in "abc"])
+    await world.tick(work)
+    await world.later(3600)
+    async with await psycopg.AsyncConnection.connect(world.url) as user:
+        await user.execute("select from crontick.unfinished_jobs where id = %s for update", (jobs[1],))
+        assert (await world.tick(work)).succeeded == 1
+        await user.rollback()
+    await world.later(3600)
+    await world.tick(work)
+    assert ran == ["a", "c", "b"]
+
+
+async def test_what_expired_in_a_line_is_cancelled_and_takes_no_room(world: LimitedWorld) -> None:
+    ran: list[str] = []
+    work = counting(ran)
+    world.says('[limits.work]\nkind = "work"\nrate = "1/hour"')
+    await work.enqueue(world.conn, {"tenant": "a"})
+    soon = await world.one("select crontick.now() + interval '1 minute'")
+    for _ in range(30):
+        await work.enqueue(world.conn, {"tenant": "late"}, expires_at=soon)
+    await work.enqueue(world.conn, {"tenant": "b"})
+    await world.tick(work)
+    await world.later(3600)
+    await world.tick(work)
+    assert (ran, await world.counts()) == (["a", "b"], {"succeeded": 2, "cancelled": 30})
+
+
+async def test_a_full_tenant_in_front_whose_job_runs_elsewhere_hides_nobody(world: LimitedWorld) -> None:
+    ran: list[str] = []
+    work = counting(ran)
+    world.says('[limits.tenant]\nkind = "work"\nkey = "payload.tenant"\nconcurrency = 1')
+    await work.enqueue_many(world.conn, [{"tenant": "a"}] * 501)
+    await world.rows(
+        "select crontick.open_tick(5, 8, 'test', '', '', 25, 40, 4, false, '{work}', '', null, '', '', '')"
+    )
+    claim = "select id from crontick.claim(5, 7, 1, 0, 0, 40, '{work}', null, null, null, null, true, false)"
+    assert len(await world.rows(claim)) == 1
+    await work.enqueue(world.conn, {"tenant": "b"})
+    assert (await world.tick(work)).succeeded == 1
+    assert (ran, await world.waiting()) == (["b"], {"tenant": 500})

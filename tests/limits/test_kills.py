@@ -28,6 +28,9 @@ asyncio.run(run_tick(load_deployment(settings, kinds=[hang]), TickRequest()))
 ROW = '[{"name": "x", "kinds": ["hang"], "spacing_us": 60000000, "burst": 2, "said": "1 a minute, 2 at once"}]'
 OPEN = "select crontick.open_tick(%s, %s, 'test', '', '', 25, 40, 9, false, '{hang}', '', null, '', '', '')"
 CLAIM = "select id from crontick.claim(%s, %s, 10, 0, 0, 40, '{hang}', null, null, null, null, true, %s, %s)"
+CLOSE = (
+    "select closed, more from crontick.close_tick(%s, %s, 0, 'empty', true, 0, '{hang}', null, null, null, '{1,1,1}')"
+)
 SETTLE = "select lost, held from crontick.settle(%s, %s, %s, %s, null, %s)"
 
 
@@ -57,6 +60,17 @@ async def test_the_jobs_of_a_killed_tick_count_until_its_lease_ends(world: Limit
     assert (summary.rescued, summary.succeeded) == (2, 5)
 
 
+async def test_a_lease_that_ran_out_counts_no_more_though_nobody_has_rescued_yet(world: LimitedWorld) -> None:
+    one = '[{"name": "x", "kinds": ["hang"], "concurrency": 1, "said": "1 at a time"}]'
+    await hang.enqueue_many(world.conn, [{}] * 2)
+    await world.rows(OPEN, 1, SCHEMA)
+    await world.rows(OPEN, 2, SCHEMA)
+    assert len(await world.rows(CLAIM, 1, 10, "false", one)) == 1
+    assert await world.rows(CLAIM, 2, 20, "false", one) == []
+    await world.later(41)
+    assert len(await world.rows(CLAIM, 2, 21, "false", one)) == 1
+
+
 async def test_killed_between_the_claim_and_the_settle_what_was_drawn_is_lost_and_no_more(
     world: LimitedWorld, processes: Processes
 ) -> None:
@@ -78,21 +92,25 @@ async def test_killed_between_the_claim_and_the_settle_what_was_drawn_is_lost_an
 
 
 async def test_killed_before_the_commit_of_a_claim_nothing_was_drawn(database: str, world: LimitedWorld) -> None:
+    await world.rows("insert into crontick.deployments values ('', '', '{}', now(), now())")
     await hang.enqueue_many(world.conn, [{}] * 3)
     dying = await psycopg.AsyncConnection.connect(database)
     await dying.execute(OPEN, (1, SCHEMA))
     await dying.commit()
     assert len(await (await dying.execute(CLAIM, (1, 10, "false", ROW))).fetchall()) == 2
+    late = await hang.enqueue(world.conn, {})
     # Another tick waits for nothing, starts nothing and holds nothing: the line is not its own to judge.
     await world.rows(OPEN, 2, SCHEMA)
     assert await world.rows(CLAIM, 2, 20, "false", ROW) == []
     assert await world.waiting() == {}
+    assert await world.rows(CLOSE, 2, 20) == [(False, True)], "it asks again"
+    assert await world.rows("select held_by, attempt from crontick.jobs where id = %s", late) == [(None, 0)]
     pid = dying.info.backend_pid
     await world.rows("select pg_terminate_backend(%s)", pid)
     await dying.close()
     await async_until(lambda: gone(world, pid))
     assert len(await world.rows(CLAIM, 2, 21, "false", ROW)) == 2
-    assert (round(await drawn(world)), await world.waiting()) == (2, {"x": 1})
+    assert (round(await drawn(world)), await world.waiting()) == (2, {"x": 2})
 
 
 async def gone(world: LimitedWorld, pid: int) -> bool:
