@@ -85,7 +85,7 @@ begin
                     where (p.what = 'kind' and p.name = j.kind) or (p.what = 'group' and p.name = j.group_key)
                 )
         );
-        more := more or coalesce(crontick.breakers_due(v_now) <= v_now, false);
+        more := more or coalesce(crontick.breakers_due(v_now, p_known) <= v_now, false);
         oldest_due_seconds := coalesce(
             (select extract(epoch from v_now - min(l.oldest_at)) from unnest(v_lanes) as l), 0
         );

@@ -7,7 +7,7 @@ as $$
         (select min(l.oldest_at) from crontick.lanes('infinity', null, p_paused) as l),
         (select min(c.lease_expires_at) from crontick.claims as c),
         (select min(l.look_at) from crontick.limit_lines as l where l.look_at is not null and l.look_at < 'infinity'),
-        crontick.breakers_due(p_now),
+        crontick.breakers_due(p_now, null),
         (
             select nullif(min(greatest(j.run_at, crontick.broken_until(j.kind, j.payload))), 'infinity')
             from crontick.unfinished_jobs as j

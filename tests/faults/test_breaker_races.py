@@ -193,12 +193,14 @@ async def test_a_job_of_a_group_that_waits_for_its_target_keeps_the_order(world:
     assert [job for (job,) in ran[FAILURES:]] == [first, second]
 
 
-async def test_a_kind_that_loses_its_breaker_gets_its_jobs_back(world: World, tmp_path: Path) -> None:
+@pytest.mark.parametrize("by_hand", [False, True])
+async def test_a_kind_that_loses_its_breaker_gets_its_jobs_back(world: World, tmp_path: Path, *, by_hand: bool) -> None:
     await fallen(world)
     await world.enqueue(doomed.call)
     assert (await world.tick()).claimed == 0
     (tmp_path / "crontick.toml").write_text("[kinds.call]\nbreaker = false\n")
-    await world.later("2 minutes")
+    if by_hand:
+        await world.conn.execute("select crontick.open_breaker('kind:call', 'ann')")
     world.settings["config_path"] = str(tmp_path / "crontick.toml")
     assert (await world.tick()).succeeded == 1
     assert await state(world) == ("closed", 1)
@@ -370,3 +372,17 @@ async def test_only_the_probe_is_believed_while_it_is_half_open(world: World, ve
     assert await state(world) == ("half_open", 0)
     await world.conn.execute(settle, (told % (probe, 8, "failed"),))
     assert await state(world) == ("open", 1)
+
+
+async def test_a_deployment_that_lacks_the_kind_leaves_its_breaker_alone(world: World) -> None:
+    await fallen(world)
+    for _ in range(10):
+        await world.enqueue(doomed.call)
+    while (await world.tick()).more:
+        pass
+    await world.later("2 minutes")
+    summary = await run_tick(deployed(world.url, [doomed.note]), TickRequest())
+    assert not summary.more
+    held = "select count(*) from crontick.unfinished_jobs where held_by like 'breaker:%%'"
+    assert await world.value(held) == 10
+    assert (await world.tick()).succeeded == 10
