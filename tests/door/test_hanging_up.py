@@ -9,6 +9,7 @@ import pytest
 from starlette.types import Message, Scope
 
 from tests.door.serving import TOKEN, Ticks, app_of, exchange, head, served
+from tests.worlds.waiting import listens, until
 
 
 def reset(connection: socket.socket) -> None:
@@ -106,5 +107,13 @@ def test_the_server_stops_only_after_its_tick(ticks: Ticks) -> None:
         connection.sendall(head())
         assert ticks.begun.wait(20)
         reset(connection)
-        threading.Timer(0.2, ticks.go_on.set).start()
+        ending = threading.Thread(target=_go_on_once_it_stops, args=(address, ticks.go_on))
+        ending.start()
+    ending.join(30)
     assert ticks.ended.is_set()
+
+
+def _go_on_once_it_stops(address: tuple[str, int], go_on: threading.Event) -> None:
+    """A server that was told to stop takes no more connections, and waits for its tick."""
+    until(lambda: not listens(address[1]))
+    go_on.set()

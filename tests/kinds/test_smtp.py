@@ -70,7 +70,7 @@ async def test_before_the_content_nothing_was_sent(replies: tuple[str, ...], sai
 async def test_after_the_content_nobody_knows(last: tuple[str, ...], said: str) -> None:
     async with scripted(*GREETING, "250 OK", "250 OK", *last) as server:
         with pytest.raises(Unanswered, match=said) as raised:
-            await deliver(mail_server(f"smtp://127.0.0.1:{server.port}"), envelope(), CONTENT, seconds=0.5)
+            await deliver(mail_server(f"smtp://127.0.0.1:{server.port}"), envelope(), CONTENT, seconds=2)
     assert raised.value.nothing_sent is False
 
 
