@@ -215,7 +215,9 @@ class Exchanges:
             return []
         from crontick.jobs.fire import firing, read_due
 
-        return [firing(self._opening, read_due(self._due), self._opened_at)]
+        fires, left = firing(self._opening, read_due(self._due), self._opened_at)
+        self._coming.more = self._coming.more or left
+        return [fires]
 
     def _reminding(self) -> list[Statement]:
         """What the opening found, which the first exchange enqueues."""

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
 
 __all__ = ["Due", "digest_of", "firing", "next_slots", "read_due", "with_next_slot"]
 
+DUE_AT_MOST: Final = 100
+"""As many schedules as one opening tells; ``crontick.due_schedules`` has the same bound."""
 JOBS_AT_MOST: Final = 1000
 """Over all schedules of one tick; what is left fires in the next."""
 
@@ -51,10 +53,15 @@ def read_due(text: str) -> list[Due]:
     return msgspec.json.decode(text, type=list[Due])
 
 
-def firing(opening: int, due: Iterable[Due], now: datetime) -> Statement:
-    """What the opening found due, which the first exchange fires; ``now`` is the database's."""
-    fires = msgspec.json.encode(_fires(due, now)).decode()
-    return statement(query("fire_schedules"), {"opening": opening, "fires": fires})
+def firing(opening: int, due: list[Due], now: datetime) -> tuple[Statement, bool]:
+    """What the opening found due, which the first exchange fires, and whether some may be left for the next tick.
+
+    ``now`` is the database's.
+    """
+    fires = _fires(due, now)
+    text = msgspec.json.encode(fires).decode()
+    left = len(due) == DUE_AT_MOST or len(fires) < len(due)
+    return statement(query("fire_schedules"), {"opening": opening, "fires": text}), left
 
 
 def _fires(due: Iterable[Due], now: datetime) -> list[dict[str, Any]]:

@@ -140,7 +140,7 @@ def _check(made: Schedule, kind: Kind[Any]) -> None:
     said = msgspec.json.decode(made.payload)
     if not isinstance(said, dict):
         raise PayloadError(f"schedule {made.name}: its payload is an object, to which its slot is added")
-    if secret := sorted(kind.secret & said.keys()):
+    if secret := sorted(name for name in kind.secret if said.get(name) is not None):
         raise PayloadError(
             f"schedule {made.name}: {secret[0]} is secret, and the payload of a schedule is kept in clear: leave it out"
         )

@@ -8,7 +8,7 @@ import msgspec
 
 from crontick.jobs.connections import AsyncCallersConnection, CallersConnection
 from crontick.jobs.kind import Kind
-from crontick.jobs.run import SEALED
+from crontick.jobs.run import SCHEDULED, SEALED
 from crontick.jobs.testing.deployed import deployed
 from crontick.jobs.testing.say import ask, held
 
@@ -45,7 +45,11 @@ async def _payloads(conn: Any, kind: Kind[Any] | None) -> list[Any]:
 
 
 def _clear(kind: str, text: str) -> str:
-    """With its secret fields opened by the keys of this process's environment."""
+    """Without its slot, and with its secret fields opened by the keys of this process's environment."""
+    if SCHEDULED in text:
+        from crontick.jobs.scheduled import slot_of
+
+        text, _ = slot_of(text)
     if SEALED not in text:
         return text
     from crontick.jobs.sealing import keyring_of

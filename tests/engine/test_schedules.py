@@ -452,3 +452,37 @@ async def test_code_that_knows_nothing_of_schedules_leaves_them_as_they_are(worl
         "select i.schedules = d.schedules from crontick.installation as i, crontick.deployments as d where hash = %s"
     )
     assert await world.one(differs, "older")
+
+
+async def test_more_schedules_than_one_tick_fires_are_left_for_the_next_and_told(world: World) -> None:
+    @kind("work")
+    async def work(payload: dict[str, Any]) -> None:
+        """A kind with very many schedules."""
+
+    for nth in range(101):
+        work = schedule("* * * * *", name=f"s{nth}")(work)
+    await clock(world, "2026-11-01 12:00:30Z")
+    await world.tick(work)
+    await clock(world, "2026-11-01 12:01:00Z")
+    summaries = [await world.tick(work, limit=200) for _ in range(2)]
+    assert [(summary.scheduled, summary.more) for summary in summaries] == [(100, True), (1, False)]
+
+
+async def test_a_typed_payload_that_knows_no_other_field_has_its_slot_beside_it(world: World) -> None:
+    class Strict(msgspec.Struct, forbid_unknown_fields=True):
+        n: int
+
+    got: list[tuple[int, str | None]] = []
+
+    @schedule("* * * * *", payload=Strict(7))
+    @kind("strict")
+    def strict(payload: Strict, ctx: Context) -> None:
+        got.append((payload.n, ctx.schedule and ctx.schedule.local))
+
+    await clock(world, "2026-11-01 12:00:30Z")
+    await world.tick(strict)
+    await clock(world, "2026-11-01 12:01:00Z")
+    await world.tick(strict)
+    await strict.enqueue(world.conn, Strict(8))
+    await world.tick(strict)
+    assert got == [(7, "2026-11-01T12:01:00"), (8, None)]

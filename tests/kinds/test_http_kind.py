@@ -70,6 +70,14 @@ async def test_the_job_is_posted_signed_with_all_that_the_app_needs(deploy: Depl
     assert found["status"] == "succeeded"
 
 
+async def test_the_app_finds_the_slot_of_a_schedule_in_the_payload(deploy: Deploy, app: HttpReceiver) -> None:
+    deployed = deploy(resize(app))
+    await enqueue(deployed, '{"image": 7, "$schedule": {"name": "nightly", "missed": 2}}')
+    await deployed.tick()
+    [request] = app.requests
+    assert json.loads(request.body)["payload"]["$schedule"] == {"name": "nightly", "missed": 2}
+
+
 @pytest.mark.parametrize(
     ("answer", "result"),
     [

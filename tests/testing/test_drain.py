@@ -6,13 +6,14 @@ import sys
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Any
 
+import msgspec
 import psycopg
 import pytest
 
-from crontick.jobs import Context, Reminder, kind
+from crontick.jobs import Context, Reminder, kind, schedule
 from crontick.jobs.deployment import load_deployment
 from crontick.jobs.settings import Settings
 from crontick.jobs.testing import Succeeded, clock, drain, enqueued, run
@@ -123,6 +124,15 @@ def test_a_reminder_fires_by_the_clock_of_the_test(open_conn: psycopg.Connection
     clock(open_conn).advance(hours=6, minutes=1)
     assert drain(open_conn, kinds=[double], reminders=[soon]).reminders["soon"].fired == 1
     assert drain(open_conn, kinds=[double], reminders=[soon]).reminders == {}
+
+
+def test_a_schedule_fires_by_the_clock_of_the_test(open_conn: psycopg.Connection[Any]) -> None:
+    nightly = schedule("30 2 * * *", payload=Number(21))(double)
+    clock(open_conn).set(datetime(2027, 3, 1, tzinfo=UTC))
+    assert drain(open_conn, kinds=[nightly]).scheduled == 0
+    clock(open_conn).advance(hours=3)
+    summary = drain(open_conn, kinds=[nightly])
+    assert (summary.scheduled, summary.succeeded) == (1, 1)
 
 
 def test_the_modules_of_the_process_are_taken_where_nothing_is_passed(
@@ -245,3 +255,17 @@ def test_the_hook_of_the_process_is_entered_where_the_function_runs(
     assert drain(open_conn).succeeded == 1
     assert run(double_in_thread, Number(1)) == Succeeded(f'{{"thread":{threading.get_ident()},"value":2}}')
     assert entered_in == [threading.get_ident()] * 4
+
+
+def test_what_a_schedule_enqueued_is_seen_as_its_function_will(open_conn: psycopg.Connection[Any]) -> None:
+    class Strict(msgspec.Struct, forbid_unknown_fields=True):
+        n: int
+
+    @schedule("30 2 * * *", payload=Strict(7))
+    @kind("strict")
+    async def strict(payload: Strict) -> None:
+        """Takes no other field."""
+
+    drain(open_conn, kinds=[strict])
+    open_conn.execute("select crontick.run_schedule('strict', 'ann')")
+    assert enqueued(open_conn, strict) == [Strict(7)]
