@@ -370,6 +370,11 @@ async def test_an_idle_tick_with_schedules_is_one_round_trip_and_one_that_fires_
     proxy.round_trips = 0
     await world.tick(work, url=proxy.url)
     assert (ran.at, proxy.round_trips) == (["11-01T13:00"], 3)
+    await world.rows("select crontick.pause('schedule', 'work', 'ann')")
+    await clock(world, "2026-11-01 14:00Z")
+    proxy.round_trips = 0
+    await world.tick(work, url=proxy.url)
+    assert proxy.round_trips == 1
 
 
 async def minutes(world: World, work: Kind[Any], start: str, *, every: int, count: int) -> None:
@@ -477,7 +482,7 @@ async def test_a_typed_payload_that_knows_no_other_field_has_its_slot_beside_it(
     @schedule("* * * * *", payload=Strict(7))
     @kind("strict")
     def strict(payload: Strict, ctx: Context) -> None:
-        got.append((payload.n, ctx.schedule and ctx.schedule.local))
+        got.append((payload.n, ctx.schedule.local if ctx.schedule else None))
 
     await clock(world, "2026-11-01 12:00:30Z")
     await world.tick(strict)
@@ -486,3 +491,30 @@ async def test_a_typed_payload_that_knows_no_other_field_has_its_slot_beside_it(
     await strict.enqueue(world.conn, Strict(8))
     await world.tick(strict)
     assert got == [(7, "2026-11-01T12:01:00"), (8, None)]
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        "update crontick.declared_schedules set starts_at = starts_at + interval '1 s'",
+        "update crontick.declared_schedules set last_slot_at = now(), last_slot_local = '', last_slot_fold = 0",
+        "update crontick.declared_schedules set removed_at = now()",
+        "select crontick.pause('schedule', 'work', 'ann')",
+        "select true",
+    ],
+)
+async def test_what_changed_since_the_opening_is_not_fired_by_what_it_read(world: World, ran: Ran, change: str) -> None:
+    await clock(world, "2026-11-01 12:30Z")
+    await world.tick(ran.kind("0 * * * *"))
+    seen = await world.one("select to_jsonb(s) from crontick.declared_schedules as s")
+    told = {"name": "work", "starts_at": seen["starts_at"], "last_slot_at": None, "passed": 1} | {
+        "slots": [{"slot_at": "2026-11-01T13:00Z", "local": "2026-11-01T13:00:00", "missed": 0}],
+        "slot_at": "2026-11-01T13:00Z",
+        "slot_local": "2026-11-01T13:00:00",
+        "slot_fold": 0,
+        "next_at": "2026-11-01T14:00Z",
+    }
+    await world.rows(change)
+    fired = "select f.fired from crontick.ticks as t cross join crontick.fire_schedules(t.opening, %s) as f"
+    found = await world.rows(fired, msgspec.json.encode([told]).decode())
+    assert found == ([(1,)] if change == "select true" else [])
