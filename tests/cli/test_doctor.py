@@ -10,7 +10,7 @@ import pytest
 from crontick.sql.embedded import postgres
 from crontick.sql.migrate import migrate
 from tests.cli.conftest import Command
-from tests.conftest import made_database
+from tests.conftest import BINDIR, made_database
 from tests.worlds.memory import memory_folder
 from tests.worlds.waiting import until
 
@@ -27,7 +27,7 @@ Conn = psycopg.Connection[Any]
 @pytest.fixture(scope="module")
 def sound() -> Iterator[str]:
     """A server that has nothing wrong, of these tests' own."""
-    with memory_folder() as folder, postgres(folder, settings=SOUND) as url:
+    with memory_folder() as folder, postgres(folder, settings=SOUND, bindir=BINDIR) as url:
         yield url
 
 
