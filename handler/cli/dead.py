@@ -18,14 +18,19 @@ COLUMNS: Final = ("id", "kind", "queue", "attempt", "died_at", "last_status_code
 
 @app.command("list")
 def list_(
+    *,
     kind: Annotated[str | None, typer.Option()] = None,
+    queue: Annotated[str | None, typer.Option()] = None,
     error: Annotated[str | None, typer.Option(help="A part of the last error.")] = None,
+    fingerprint: Annotated[str | None, typer.Option(help="All that died of one error; `--json` shows it.")] = None,
+    below: Annotated[int | None, typer.Option(help="Go on below this id: the last one of the page before.")] = None,
     limit: Count = 50,
     json: Json = False,
 ) -> None:
     """List dead jobs that wait for a person, the latest first."""
+    values = {"kind": kind, "queue": queue, "error": error, "fingerprint": fingerprint, "below": below}
     with connected() as conn:
-        rows = ask(conn, "list_dead_letters", {"kind": kind, "error": error, "at_most": limit})
+        rows = ask(conn, "list_dead_letters", {**values, "at_most": limit})
     table(rows, COLUMNS, as_json=json, nothing="no dead job waits for anybody")
 
 

@@ -1,6 +1,6 @@
 """Looking at jobs, and what can be done to one that is not finished."""
 
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 import typer
 
@@ -22,6 +22,9 @@ COLUMNS: Final = (
     "last_error",
 )
 OVER: Final = frozenset({"succeeded", "dead", "cancelled"})
+UNFINISHED: Final = frozenset({"queued", "running", "failed"})
+LOOK_AT: Final = 100_000
+"""Jobs that are looked at in one statement, so that a search through millions is many short ones."""
 ATTEMPTS: Final = (
     "number",
     "tick",
@@ -47,9 +50,26 @@ def jobs(
     json: Json = False,
 ) -> None:
     """List jobs, the newest first."""
-    values = {"status": status, "kind": kind, "queue": queue, "group_key": group, "error": error}
+    values = {
+        "status": status,
+        "kind": kind,
+        "queue": queue,
+        "group_key": group,
+        "error": error,
+        "since": None,
+        "until": None,
+        "unfinished": status in UNFINISHED,
+        "finished": status in OVER,
+        "look_at": LOOK_AT,
+    }
+    rows: list[dict[str, Any]] = []
     with connected() as conn:
-        rows = ask(conn, "list_jobs", {**values, "below": below, "at_most": limit})
+        while len(rows) < limit:
+            page = ask(conn, "list_jobs", {**values, "below": below, "at_most": limit - len(rows)})
+            rows += [row for row in page if row["id"] is not None]
+            below = page[0]["floor"]
+            if below is None:
+                break
     table(rows, COLUMNS, as_json=json, nothing="no job is like that")
 
 

@@ -27,12 +27,13 @@ COLUMNS: Final = (
 
 def ticks(
     trigger: Annotated[str | None, typer.Option(help="Only those that this one called.")] = None,
+    below: Annotated[int | None, typer.Option(help="Go on below this id: the last one of the page before.")] = None,
     limit: Count = 20,
     json: Json = False,
 ) -> None:
     """List ticks, the latest first: when each came, what called it, how it ended."""
     with connected() as conn:
-        rows = ask(conn, "list_ticks", {"trigger": trigger, "at_most": limit})
+        rows = ask(conn, "list_ticks", {"trigger": trigger, "below": below, "at_most": limit})
     if json:
         say_json(rows)
     else:

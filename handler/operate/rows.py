@@ -1,0 +1,343 @@
+"""What operators read, as types: the rows of ``sql/queries``, and the answers of the API made of them."""
+
+from datetime import datetime, timedelta
+
+import msgspec
+
+
+class Job(msgspec.Struct, frozen=True, kw_only=True):
+    """A job as lists show it; of the last error its beginning."""
+
+    id: int
+    kind: str
+    queue: str
+    status: str
+    held_by: str | None
+    priority: int
+    attempt: int
+    run_at: datetime
+    created_at: datetime
+    finished_at: datetime | None
+    group_key: str | None
+    unique_key: str | None
+    last_error: str | None
+
+
+class Jobs(msgspec.Struct, frozen=True, kw_only=True):
+    """A page of jobs. ``below`` is where to go on; None when nothing is left to look at."""
+
+    jobs: list[Job]
+    below: int | None
+
+
+class Attempt(msgspec.Struct, frozen=True, kw_only=True):
+    """One run of a job that is kept: every one that did not simply succeed."""
+
+    number: int
+    tick: int | None
+    trigger: str | None
+    started_at: datetime | None
+    ended_at: datetime
+    took: timedelta | None
+    outcome: str
+    status_code: int | None
+    retry_at: datetime | None
+    provider: str | None
+    provider_message_id: str | None
+    error: str | None
+
+
+class Marker(msgspec.Struct, frozen=True, kw_only=True):
+    """The record that something was sent, or may have been."""
+
+    kind: str
+    key: str
+    state: str
+    job: int
+    reserved_at: datetime
+    settled_at: datetime | None
+    provider: str | None
+    provider_message_id: str | None
+
+
+class WholeJob(msgspec.Struct, frozen=True, kw_only=True):
+    """One job with all that a person may want to know; what is secret in its payload is hidden."""
+
+    id: int
+    kind: str
+    queue: str
+    status: str
+    held_by: str | None
+    why: str
+    priority: int
+    attempt: int
+    max_attempts: int | None
+    run_at: datetime
+    created_at: datetime
+    started_at: datetime | None
+    finished_at: datetime | None
+    expires_at: datetime | None
+    claimed_at: datetime | None
+    claimed_by: int | None
+    lease_expires_at: datetime | None
+    group_key: str | None
+    unique_key: str | None
+    progress_done: int | None
+    progress_total: int | None
+    last_status_code: int | None
+    last_error_at: datetime | None
+    last_error: str | None
+    first_job: int | None
+    requeued_from: int | None
+    requeued_as: int | None
+    resolution: str | None
+    resolved_by: str | None
+    resolved_at: datetime | None
+    resolved_reason: str | None
+    payload: msgspec.Raw
+    result: msgspec.Raw | None
+    attempts: list[Attempt]
+    markers: list[Marker]
+
+
+class Why(msgspec.Struct, frozen=True, kw_only=True):
+    """What a job waits for, or how it ended, and the mend."""
+
+    job: int
+    why: str
+
+
+class DeadLetter(msgspec.Struct, frozen=True, kw_only=True):
+    """A dead job that waits for a person."""
+
+    id: int
+    kind: str
+    queue: str
+    attempt: int
+    died_at: datetime
+    last_status_code: int | None
+    fingerprint: str
+    last_error: str | None
+
+
+class DeadLetters(msgspec.Struct, frozen=True, kw_only=True):
+    """A page of dead letters, the latest first; ``below`` is where to go on."""
+
+    dead: list[DeadLetter]
+    below: int | None
+
+
+class DeadGroup(msgspec.Struct, frozen=True, kw_only=True):
+    """Dead letters of one kind that died of one error."""
+
+    kind: str
+    fingerprint: str
+    jobs: int
+    first_at: datetime
+    last_at: datetime
+    latest: int
+    last_status_code: int | None
+    last_error: str | None
+
+
+class DeadGroups(msgspec.Struct, frozen=True, kw_only=True):
+    """The largest group first; ``more`` says that older dead letters were not looked at."""
+
+    groups: list[DeadGroup]
+    more: bool
+
+
+class Doubt(msgspec.Struct, frozen=True, kw_only=True):
+    """A message of which nobody knows whether it was sent."""
+
+    kind: str
+    key: str
+    job: int
+    reserved_at: datetime
+    in_doubt_since: datetime | None
+    provider: str | None
+    provider_message_id: str | None
+
+
+class Doubts(msgspec.Struct, frozen=True, kw_only=True):
+    """The oldest first."""
+
+    doubts: list[Doubt]
+
+
+class Schedule(msgspec.Struct, frozen=True, kw_only=True):
+    """A schedule in force, its next slots, and one sentence on what keeps it."""
+
+    name: str
+    cron: str
+    tz: str
+    kind: str
+    next: list[datetime]
+    last_slot_at: datetime | None
+    last_job: int | None
+    fired: int
+    missed: int
+    skipped: int
+    paused_at: datetime | None
+    why: str
+
+
+class Schedules(msgspec.Struct, frozen=True, kw_only=True):
+    """By name."""
+
+    schedules: list[Schedule]
+
+
+class Breaker(msgspec.Struct, frozen=True, kw_only=True):
+    """A target that failed lately, and how many jobs wait for it."""
+
+    target: str
+    kind: str
+    state: str
+    failures: int
+    times_opened: int
+    opened_at: datetime | None
+    retry_at: datetime | None
+    probe_job: int | None
+    changed_at: datetime
+    by: str | None
+    reason: str | None
+    waiting: int
+
+
+class Breakers(msgspec.Struct, frozen=True, kw_only=True):
+    """What is open first."""
+
+    breakers: list[Breaker]
+
+
+class Line(msgspec.Struct, frozen=True, kw_only=True):
+    """A line in which jobs wait for a limit."""
+
+    name: str
+    key: str | None
+    says: str
+    waiting: int
+    oldest_due_at: datetime | None
+    next_room_at: datetime | None
+
+
+class Limits(msgspec.Struct, frozen=True, kw_only=True):
+    """The longest line first."""
+
+    limits: list[Line]
+
+
+class Group(msgspec.Struct, frozen=True, kw_only=True):
+    """A group whose head keeps others waiting."""
+
+    group_key: str
+    head: int
+    head_kind: str
+    head_status: str
+    head_held_by: str | None
+    head_attempt: int
+    head_age: timedelta
+    head_run_at: datetime
+    waiting: int
+    oldest_age: timedelta | None
+    head_error: str | None
+
+
+class Groups(msgspec.Struct, frozen=True, kw_only=True):
+    """The longest wait first."""
+
+    groups: list[Group]
+
+
+class Pause(msgspec.Struct, frozen=True, kw_only=True):
+    """Something that is not claimed; ``status_code`` is the answer that did it, where no person did."""
+
+    what: str
+    name: str
+    paused_at: datetime
+    by: str
+    reason: str | None
+    status_code: int | None
+
+
+class Pauses(msgspec.Struct, frozen=True, kw_only=True):
+    """The oldest first."""
+
+    paused: list[Pause]
+
+
+class Tick(msgspec.Struct, frozen=True, kw_only=True):
+    """One tick; ``ended`` is its stop reason, ``runs`` or ``died``."""
+
+    id: int
+    started_at: datetime
+    trigger: str | None
+    ended: str
+    took: timedelta | None
+    late: timedelta | None
+    claimed: int
+    succeeded: int
+    failed: int
+    dead: int
+    snoozed: int
+    cancelled: int
+    handed_back: int
+    duplicates: int
+    rescued: int
+    lost: int
+    reminders: int
+    version: str | None
+    host: str | None
+    host_request_id: str | None
+    token: str | None
+
+
+class Ticks(msgspec.Struct, frozen=True, kw_only=True):
+    """A page of ticks, the latest first; ``below`` is where to go on."""
+
+    ticks: list[Tick]
+    below: int | None
+
+
+class Work(msgspec.Struct, frozen=True, kw_only=True):
+    """Unfinished jobs and dead letters of one queue, kind, status and hold."""
+
+    queue: str
+    kind: str
+    status: str
+    held_by: str | None
+    jobs: int
+    oldest_due: timedelta | None
+
+
+class State(msgspec.Struct, frozen=True, kw_only=True):
+    """What a person asks first: does it tick, is it late, does anything wait for me."""
+
+    environment: str
+    now: datetime
+    installed_age: timedelta
+    test_clock: bool
+    last_tick_at: datetime | None
+    last_trigger: str | None
+    last_tick_age: timedelta | None
+    died_ticks: int
+    oldest_due: timedelta | None
+    dead_letters: int
+    doubts: int
+    disabled_endpoints: int
+    open_breakers: int
+    kept_schedules: int
+    unknown_kinds: int | None
+    missing_keys: int | None
+    refused_ends: int
+    blocked_groups: int
+
+
+class Overview(msgspec.Struct, frozen=True, kw_only=True):
+    """How things stand."""
+
+    state: State
+    work: list[Work]
+    paused: list[Pause]
+    breakers: list[Breaker]
