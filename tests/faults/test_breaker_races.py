@@ -14,6 +14,7 @@ from crontick.jobs.request import TickRequest
 from crontick.sql import SCHEMA
 from tests.faults import doomed
 from tests.faults.world import World, deployed
+from tests.worlds.proxy import Proxy
 
 FAILURES = 5
 
@@ -122,6 +123,15 @@ async def test_fifty_ticks_at_once_send_one_probe(world: World, *, met: bool) ->
     assert await world.value(held) == 59
 
 
+async def test_a_suspect_of_a_target_that_is_down_keeps_no_other_from_its_lone_run(world: World) -> None:
+    await fallen(world)
+    first, second = await world.enqueue(doomed.call), await world.enqueue(doomed.note)
+    suspects = "update crontick.unfinished_jobs set held_by = 'suspect', due_at = 'infinity' where id = any(%s)"
+    await world.conn.execute(suspects, ([first, second],))
+    await world.tick()
+    assert (await world.status(first), await world.status(second)) == ("queued", "succeeded")
+
+
 async def test_a_probe_that_called_nobody_gives_its_place_to_the_next(world: World) -> None:
     await fallen(world)
     misfit = await world.enqueue(doomed.call, {"down": False})
@@ -139,7 +149,8 @@ async def test_a_person_who_is_just_deciding_keeps_no_tick_waiting(world: World)
         await person.execute("select crontick.open_breaker('kind:call', 'ann')")
         for _ in range(FAILURES):
             await world.enqueue(doomed.call, {"down": True})
-        assert (await world.tick()).failed == FAILURES
+        summary = await world.tick()
+        assert (summary.failed, summary.more) == (FAILURES, True)  # nobody could answer what they said
         assert await state(world) is None
         await person.rollback()
     held = await world.enqueue(doomed.call)
@@ -250,7 +261,7 @@ async def test_what_is_open_costs_the_others_no_wait(world: World) -> None:
     assert await world.value(held) == 1000
 
 
-async def test_what_expired_while_it_was_held_is_cancelled_and_no_probe(world: World) -> None:
+async def test_what_expired_while_it_was_held_is_cancelled_and_no_probe(world: World, proxy: Proxy) -> None:
     await fallen(world)
     soon = await world.value("select crontick.now() + interval '90 seconds'")
     expired = [await world.enqueue(doomed.call, expires_at=soon) for _ in range(30)]
@@ -258,8 +269,8 @@ async def test_what_expired_while_it_was_held_is_cancelled_and_no_probe(world: W
     while (await world.tick()).more:
         pass
     await world.later("2 minutes")
-    while (await world.tick()).more:
-        pass
+    await world.tick(url=proxy.url)
+    assert proxy.round_trips < 10  # not one for each of them
     assert {await world.status(each) for each in expired} == {"cancelled"}
     assert await world.status(job) == "succeeded"
 
