@@ -236,7 +236,7 @@ async def test_a_schedule_that_is_declared_no_more_stops_and_one_that_comes_back
     assert (await world.tick(again)).scheduled == 0
     await clock(world, "2026-11-01 15:00Z")
     await world.tick(again)
-    assert ran.at == ["11-01T15:00"]
+    assert (ran.at, [slot.missed for slot in ran if slot]) == (["11-01T15:00"], [0])
 
 
 async def test_what_is_changed_fires_no_slot_again_and_counts_from_then_on(world: World, ran: Ran) -> None:
