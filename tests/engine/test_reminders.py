@@ -310,6 +310,28 @@ async def test_two_hundred_and_fifty_items_go_out_over_three_ticks_the_soonest_f
 
 
 @pytest.mark.usefixtures("bookings")
+async def test_the_last_of_many_items_of_one_moment_are_found_behind_the_records_of_the_others(
+    world: World,
+) -> None:
+    """Compared with each other they would take longer than the query's two seconds."""
+    sent: list[int] = []
+    await world.rows(
+        "insert into public.bookings select n, date_trunc('hour', crontick.now()) + interval '9 h'"
+        " from generate_series(1, 3500) as n"
+    )
+    await world.rows("create index on public.bookings (at)")
+    await world.rows("analyze public.bookings")
+    await world.rows(
+        "insert into crontick.reminder_records (reminder, item_digest, item_at, item, recorded_at)"
+        " select 'day', sha256(convert_to(b.id::text, 'UTF8')), b.at, b.id::text, crontick.now()"
+        " from public.bookings as b where b.id <= 3450"
+    )
+    summary = await world.tick(noting(sent))
+    assert (summary.warnings[1:], summary.succeeded, summary.more) == ([], 50, False)
+    assert sorted(sent) == list(range(3451, 3501))
+
+
+@pytest.mark.usefixtures("bookings")
 async def test_the_next_item_s_time_is_part_of_when_the_next_tick_is_needed(world: World) -> None:
     await book(world, 1, 30)
     summary = await world.tick(noting([]))
