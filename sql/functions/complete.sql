@@ -40,6 +40,7 @@ begin
         raise exception 'the claim of job % is not current: its lease was lost, or it has ended', complete.id
             using errcode = 'CT410', hint = 'roll back: another attempt may be running';
     end if;
+    insert into crontick.successes (ended_at, job_ids) values (v_now, array[complete.id]);
     if v_keyed then
         delete from crontick.unique_keys as k where k.job = complete.id and k.mode = 'active';
     end if;

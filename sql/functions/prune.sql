@@ -15,23 +15,54 @@ declare
     v_ticks constant timestamptz := p_now - make_interval(secs => p_seconds[3]);
     v_reports constant timestamptz := p_now - make_interval(secs => coalesce(p_seconds[4], 604800));
     v_forever constant timestamptz := p_now - interval '400 days';
+    v_old tid [];
     v_runs bigint[];
     v_parts constant int := greatest(p_bound / 50, 1);  -- a part is megabytes where another row is bytes
     v_gone int;
 begin
+    -- The row of what one exchange settled goes after the last of its jobs.
+    v_old := array(
+        select old.ctid
+        from (
+            select s.ctid, sum(cardinality(s.job_ids)) over (order by s.ended_at, s.ctid) - cardinality(s.job_ids) as jobs_before
+            from (select s.ctid, s.ended_at, s.job_ids from crontick.successes as s where s.ended_at < v_succeeded order by s.ended_at limit p_bound)
+                as s
+        ) as old
+        where old.jobs_before < p_bound
+    );
     delete from crontick.finished_jobs as f
     where f.id = any(
         array(
             select old.id
             from crontick.finished_jobs as old
-            where old.status <> 'dead' and old.finished_at < v_succeeded
-            order by old.finished_at
+            where old.status = 'succeeded'
+                and old.id = any(array(select unnest(s.job_ids) from crontick.successes as s where s.ctid = any(v_old)))
+            order by old.id
             limit p_bound
             for update skip locked
         )
     );
     get diagnostics gone = row_count;
-    more := gone >= p_bound;
+    delete from crontick.successes as s
+    where s.ctid = any(v_old)
+        and not exists (select from crontick.finished_jobs as f where f.id = any(s.job_ids) and f.status = 'succeeded');
+    get diagnostics v_gone = row_count;
+    more := gone >= p_bound
+        or (v_gone > 0 and exists (select from crontick.successes as s where s.ended_at < v_succeeded order by s.ended_at limit 1));
+    delete from crontick.finished_jobs as f
+    where f.id = any(
+        array(
+            select old.id
+            from crontick.finished_jobs as old
+            where old.status = 'cancelled' and old.finished_at < v_succeeded
+            order by old.finished_at
+            limit p_bound
+            for update skip locked
+        )
+    );
+    get diagnostics v_gone = row_count;
+    gone := gone + v_gone;
+    more := more or v_gone >= p_bound;
     delete from crontick.finished_jobs as f
     where f.id = any(
         array(

@@ -59,6 +59,9 @@ begin
         from ended as e;
         v_done := coalesce(v_done, '{}');
         v_plain := cardinality(v_done);
+        if v_plain > 0 then
+            insert into crontick.successes (ended_at, job_ids) values (v_now, v_done);
+        end if;
         if v_keyed is not null then
             delete from crontick.unique_keys as k where k.job = any(v_keyed) and k.mode = 'active';
         end if;

@@ -88,6 +88,8 @@ begin
         )
         insert into crontick.group_calls (group_digest)
         select distinct e.group_digest from ended as e where e.group_digest is not null;
+        insert into crontick.successes (ended_at, job_ids)
+        select p_now, array_agg(e.id) from unnest(p_endings) as e where e.id = any(v_ended) and e.outcome = 'succeeded' having count(*) > 0;
         delete from crontick.unique_keys as k where k.job = any(v_ended) and k.mode = 'active';
         delete from crontick.cancel_requests as r where r.job = any(v_ended);
     end if;

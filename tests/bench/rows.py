@@ -24,6 +24,10 @@ _AROUND: Final = (
     from generate_series(1, %(finished)s) as n
     """,
     """
+    insert into crontick.successes (ended_at, job_ids)
+    select max(finished_at), array_agg(id) from crontick.finished_jobs group by id / 100
+    """,
+    """
     insert into crontick.unfinished_jobs (
     kind, queue, priority, run_at, due_at, created_at, updated_at, payload
 )

@@ -185,6 +185,9 @@ def test_rows_that_retention_has_not_come_to(doctor: Command, owner: Conn) -> No
     owner.execute(insert.replace("-n,", "-n - 200,").encode(), ("8 days 1 hour", "cancelled", 7))
     [sentence] = wrong(doctor)
     assert sentence.startswith("finished jobs whose time was over more than a day ago: 7:")
+    owner.execute("insert into crontick.successes values (now() - interval '9 days', '{1,2,3}'), (now(), '{4}')")
+    [sentence] = wrong(doctor)
+    assert sentence.startswith("finished jobs whose time was over more than a day ago: 10:")
 
 
 def test_more_dead_letters_than_anybody_decides_on(doctor: Command, owner: Conn) -> None:

@@ -23,8 +23,11 @@ from generate_series(1, 20000) as n;
 insert into crontick.finished_jobs
     (id, run_at, created_at, finished_at, priority, attempt, kind, queue, status, payload)
 select -n, now(), now(), now() - interval '8 days' + n * interval '10 s', 0, 1, 'mail', 'default',
-    case when n % 2000 = 0 then 'dead' else 'succeeded' end, '{}'
+    case n % 2000 when 0 then 'dead' when 1 then 'cancelled' else 'succeeded' end, '{}'
 from generate_series(1, 60000) as n;
+insert into crontick.successes (ended_at, job_ids)
+select max(f.finished_at), array_agg(f.id)
+from crontick.finished_jobs as f where f.status = 'succeeded' group by f.id / 10;
 insert into crontick.attempts (job, claim, tick, ended_at, number, retryable, kind, outcome, alone)
 select -n, n, 1, now(), 1, true, 'mail', case when n % 2000 = 0 then 'rescued' else 'failed' end, true
 from generate_series(1, 20000) as n;

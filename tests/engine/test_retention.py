@@ -2,9 +2,10 @@
 
 from typing import Any
 
+import psycopg
 import pytest
 
-from crontick.jobs import Permanent, kind
+from crontick.jobs import Context, Permanent, kind
 from crontick.sql import SCHEMA
 from tests.engine.conftest import World
 
@@ -26,6 +27,39 @@ async def test_what_succeeded_goes_after_a_week_and_not_before(world: World) -> 
     assert await world.counts() == {"succeeded": 1}
     await world.later(3600)
     await world.tick(anything)
+    assert await world.counts() == {}
+
+
+@kind("told")
+async def told(payload: str, ctx: Context) -> Any:
+    """Succeeds in each of the ways there are."""
+    if payload == "complete":
+        async with ctx.db() as conn:
+            await ctx.complete(conn, 1)
+            await conn.commit()
+    return 1 if payload == "result" else None
+
+
+async def test_however_a_job_succeeded_it_goes_with_those_of_its_time(world: World) -> None:
+    await told.enqueue_many(world.conn, ["plain", "result", "complete"])
+    await world.tick(told)
+    assert await world.counts() == {"succeeded": 3}
+    await world.later(8 * DAY)
+    await world.tick(told)
+    assert await world.counts() == {}
+    assert await world.one("select count(*) from crontick.successes") == 0
+
+
+async def test_what_somebody_holds_goes_later(world: World) -> None:
+    held, *_ = await told.enqueue_many(world.conn, ["plain"] * 3)
+    await world.tick(told)
+    await world.later(8 * DAY)
+    async with await psycopg.AsyncConnection.connect(world.url) as other:
+        await other.execute("select from crontick.finished_jobs where id = %s for update", (held,))
+        await world.tick(told)
+        assert await world.rows("select id from crontick.jobs") == [(held,)]
+    await world.later(601)
+    await world.tick(told)
     assert await world.counts() == {}
 
 

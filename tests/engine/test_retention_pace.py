@@ -11,10 +11,15 @@ from tests.engine.conftest import World
 
 pytestmark = [pytest.mark.anyio, pytest.mark.parametrize("world", ["direct"], indirect=True)]
 OLD = """
-insert into crontick.finished_jobs
-    (id, run_at, created_at, finished_at, priority, attempt, kind, queue, status, payload)
-select -n, now(), now(), now() - interval '9 days' + n * interval '1 s', 0, 1, 'any', 'default', %s, '{}'
-from generate_series(%s::bigint, %s::bigint) as n
+with old as (
+    insert into crontick.finished_jobs
+        (id, run_at, created_at, finished_at, priority, attempt, kind, queue, status, payload)
+    select -n, now(), now(), now() - interval '9 days' + n * interval '1 s', 0, 1, 'any', 'default', %s, '{}'
+    from generate_series(%s::bigint, %s::bigint) as n
+    returning id, finished_at, status
+)
+insert into crontick.successes (ended_at, job_ids)
+select max(finished_at), array_agg(id) from old where status = 'succeeded' group by id / 200
 """
 SLOW = """
 create function slow() returns trigger language plpgsql as $$ begin perform pg_sleep({seconds}); return old; end $$;
@@ -150,6 +155,7 @@ async def test_what_it_touches_does_not_grow_with_what_is_kept(world: World) -> 
     await world.rows("update crontick.finished_jobs set status = 'dead' where id % 20 = 0")
     await world.rows("update crontick.finished_jobs set resolution = 'ignored' where id % 40 = 0")
     await world.rows("delete from crontick.finished_jobs where status <> 'dead'")
+    await world.rows("delete from crontick.successes")
     await world.rows("vacuum crontick.finished_jobs")
     await world.rows(OLD.replace("9 days", "1 day"), "succeeded", 20_001, 40_000)
     await world.rows(OLD, "succeeded", 40_001, 40_010)
