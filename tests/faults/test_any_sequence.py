@@ -33,7 +33,7 @@ OUTCOMES: dict[str, dict[str, Any]] = {
 ENDS = {"succeeded", "dead", "cancelled"}
 TABLES = (
     "unfinished_jobs, finished_jobs, claims, ticks, attempts, markers, group_calls, unique_keys, cancel_requests,"
-    " pauses, audit_log"
+    " pauses, audit_log, successes"
 )
 CLEAN = "; ".join(
     [
@@ -55,6 +55,9 @@ BROKEN = {
         and not exists (
             select from crontick.unfinished_jobs as h
             where h.group_digest = j.group_digest and h.in_line and h.held_by is distinct from 'group')""",
+    "what succeeded is found by retention": """
+        select f.id from crontick.finished_jobs as f where f.status = 'succeeded'
+        and not exists (select from crontick.successes as s where f.id = any(s.job_ids))""",
     "an active key belongs to one unfinished job": """
         select key from crontick.unique_keys as k
         where not exists (select from crontick.unfinished_jobs as j where j.id = k.job and j.unique_key = k.key)""",
@@ -148,6 +151,7 @@ class Queue(RuleBasedStateMachine):
         self.take(tick, seats)
 
     def take(self, tick: HandTick, seats: int, *, only: list[int] | None = None) -> None:
+        self.every_job_is_in_one_place()  # the opening's rescue may have ended some
         with self.conn.transaction():
             tick.place()
             taken = tick.claim(seats, only=only)
