@@ -2,7 +2,7 @@
 
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager, nullcontext
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from starlette.routing import Route, Router
 from starlette.types import ASGIApp, Message, Receive, Scope, Send
@@ -11,6 +11,7 @@ from starlette.websockets import WebSocketClose
 from crontick.handler import health
 from crontick.handler.auth import digests
 from crontick.handler.body import HungUp
+from crontick.handler.lazily import lazily
 from crontick.handler.logs import log
 from crontick.handler.paths import TICK_PATHS
 from crontick.handler.problem import FAULT, NOT_FOUND, UNAVAILABLE, Problem
@@ -18,6 +19,9 @@ from crontick.handler.shutdown import asked_by_sigterm
 from crontick.handler.tick_door import RunTick, TickDoor
 from crontick.jobs.settings import Settings
 from crontick.jobs.unavailable import Unavailable
+
+if TYPE_CHECKING:
+    from crontick.jobs.deployment import Deployment
 
 
 def create_app(
@@ -27,11 +31,13 @@ def create_app(
     check_ready: health.CheckReady,
     retire: Callable[[], None] | None = None,
     answer_bytes: int | None = None,
+    deployment: "Callable[[], Deployment] | None" = None,
 ) -> ASGIApp:
     """The application; making it makes no connection and starts nothing.
 
     ``retire`` ends the process, for one that is all ours: its loop is then watched, and SIGTERM stops a running tick.
-    ``answer_bytes``: the most that the host lets one answer have. A route whose secret is not set does not exist.
+    ``answer_bytes``: the most that the host lets one answer have. ``deployment`` says which kinds HTTP may enqueue.
+    A route whose secret is not set does not exist.
     """
     prefix = settings.prefix or ""
     door = TickDoor(settings, run_tick=run_tick, retire=retire)
@@ -41,12 +47,6 @@ def create_app(
     if readers := digests(settings.cron_secrets + settings.admin_secrets):
         routes.append(Route(f"{prefix}/readyz", _Raw(health.ready(check_ready, readers))))
 
-    if settings.admin_secrets:
-        # Not at the top: a cold tick without these routes need not read them.
-        from crontick.handler.operator_door import ACTIONS, ActionDoor, BreakersDoor
-
-        routes.append(Route(f"{prefix}/api/breakers", BreakersDoor(settings)))
-        routes += [Route(f"{prefix}{path}", ActionDoor(settings, path)) for path in ACTIONS]
     if settings.admin_secrets or settings.signing_secrets:
         # Imported here: where no secret opens these routes, a cold tick does not pay for them.
         from crontick.handler.report_door import FileDoor, ReportDoor
@@ -54,6 +54,8 @@ def create_app(
         routes.append(Route(f"{prefix}/api/reports/{{run:int}}", ReportDoor(settings)))
         file_door = FileDoor(settings, answer_bytes=answer_bytes)
         routes.append(Route(f"{prefix}/api/reports/{{run:int}}/download", file_door))
+    if settings.admin_secrets or settings.enqueue_secrets:
+        routes.append(Route(f"{prefix}/api/{{rest:path}}", _Later(lambda: _api(settings, deployment))))
 
     @asynccontextmanager
     async def lifespan(_: Any) -> AsyncIterator[None]:
@@ -73,6 +75,22 @@ class _Raw:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         await self._app(scope, receive, send)
+
+
+class _Later:
+    """An endpoint that is made, and its modules imported, when it is first called: a cold tick does not pay for it."""
+
+    def __init__(self, make: Callable[[], ASGIApp]) -> None:
+        self._app = lazily(make)
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        await self._app()(scope, receive, send)
+
+
+def _api(settings: Settings, deployment: "Callable[[], Deployment] | None") -> ASGIApp:
+    from crontick.handler.operate.app import api
+
+    return api(settings, deployment)
 
 
 class _NoTick:

@@ -30,4 +30,4 @@ def front_door(
 
         await check_ready(deployment())
 
-    return create_app(settings, run_tick=tick, check_ready=ready, retire=retire)
+    return create_app(settings, run_tick=tick, check_ready=ready, retire=retire, deployment=deployment)

@@ -27,6 +27,9 @@ BODY_LATE: Final = Type("body-late", 408, "The body took too long")
 BODY_TOO_LARGE: Final = Type("body-too-large", 413, "The body is too large")
 BODY_ENCODED: Final = Type("body-encoded", 415, "The body is compressed")
 NOT_THERE: Final = Type("not-there", 404, "What was named is not there")
+CONFLICT: Final = Type("conflict", 409, "Things are not as they would have to be")
+KIND_NOT_OFFERED: Final = Type("kind-not-offered", 403, "This kind is not enqueued over HTTP")
+KEY_REUSED: Final = Type("key-reused", 422, "The Idempotency-Key came with another body before")
 NO_REPORT: Final = Type("no-report", 404, "There is no such run of a report")
 REPORT_NOT_READY: Final = Type("report-not-ready", 409, "The report's file is not finished")
 LINK_REFUSED: Final = Type("link-refused", 403, "The link does not open this")
@@ -46,6 +49,9 @@ TYPES: Final = (
     BODY_TOO_LARGE,
     BODY_ENCODED,
     NOT_THERE,
+    CONFLICT,
+    KIND_NOT_OFFERED,
+    KEY_REUSED,
     NO_REPORT,
     REPORT_NOT_READY,
     LINK_REFUSED,

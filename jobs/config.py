@@ -15,6 +15,7 @@ from crontick.jobs.kinds.settings import EmailSettings, HttpSettings, ReportSett
 from crontick.jobs.kinds.sql_job import SqlJob
 from crontick.jobs.request import NAME_PATTERN
 from crontick.jobs.sections import (
+    ApiSettings,
     Config,
     KindSettings,
     LimitSettings,
@@ -26,7 +27,7 @@ from crontick.jobs.sections import (
 
 __all__ = ["Config", "ConfigError", "load_config", "read_config"]
 
-LATER: Final = frozenset({"alerts", "heartbeat", "wake", "fan_out", "api"})
+LATER: Final = frozenset({"alerts", "heartbeat", "wake", "fan_out"})
 
 
 def load_config(path: Path | None, *, kinds: Collection[str] | None = None) -> Config:
@@ -80,6 +81,7 @@ _STRUCTS: Final[dict[str, type[msgspec.Struct]]] = {
     "report": ReportSettings,
     "sql_job": SqlJob,
     "retention": Retention,
+    "api": ApiSettings,
 }
 
 _NAMED: Final[dict[str, type[msgspec.Struct]]] = {
@@ -146,6 +148,8 @@ def _check_kinds(given: dict[str, Any], kinds: Collection[str], faults: list[Fau
     for section in ("reminder", "schedule"):
         for nth, table in enumerate(_array(given.get(section))):
             named.append(((section, nth, "kind"), table.get("kind")))
+    offered = _tables(given.get("api")).get("kinds")
+    named += [(("api", "kinds"), name) for name in (offered if isinstance(offered, list) else ())]
     for name, limit in _tables(given.get("limits")).items():
         named.append((("limits", name, "kind"), _tables(limit).get("kind")))
     known = declared.union(kinds)

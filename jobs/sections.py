@@ -129,6 +129,12 @@ class Retention(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
             raise ValueError("an hour is the least that anything is kept")
 
 
+class ApiSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """``[api]``: the kinds that ``POST /api/jobs`` takes, none unless named (P32)."""
+
+    kinds: tuple[Name, ...] = ()
+
+
 class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The whole file; without one, the defaults."""
 
@@ -143,4 +149,5 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     limits: dict[str, LimitSettings] = msgspec.field(default_factory=dict)
     queues: dict[str, QueueSettings] = msgspec.field(default_factory=dict)
     retention: Retention = msgspec.field(default_factory=Retention)
+    api: ApiSettings = msgspec.field(default_factory=ApiSettings)
     strict_kinds: bool = False

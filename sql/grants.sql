@@ -20,7 +20,7 @@ begin
         grant usage on schema crontick to crontick_tick;
         grant execute on function
             crontick.now, crontick.open_tick, crontick.place, crontick.claim, crontick.settle, crontick.close_tick, crontick.complete,
-            crontick.enqueue, crontick.enqueue_many, crontick.sync_deployment, crontick.enqueue_reminders,
+            crontick.enqueue, crontick.enqueue_many, crontick.enqueue_once, crontick.sync_deployment, crontick.enqueue_reminders,
             crontick.reserve_marker, crontick.free_sealed, crontick.list_unsealed, crontick.seal_jobs, crontick.seal_endpoints,
             crontick.begin_report_part, crontick.append_report_part, crontick.fire_schedules, crontick.with_room to crontick_tick;
         grant select on

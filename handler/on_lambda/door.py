@@ -137,6 +137,7 @@ class LambdaDoor:
                 check_ready=lambda: check_ready(deployment),
                 retire=self._forget_app if self._ours else None,
                 answer_bytes=ANSWER_BYTES,
+                deployment=lambda: deployment,
             )
         return self._app
 

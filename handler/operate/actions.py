@@ -77,7 +77,7 @@ class Switched(msgspec.Struct, frozen=True, kw_only=True):
     state: str
 
 
-class Enqueued(msgspec.Struct, frozen=True, kw_only=True):
+class RanSchedule(msgspec.Struct, frozen=True, kw_only=True):
     """The job that a schedule enqueued now."""
 
     schedule: str
@@ -160,9 +160,9 @@ async def reset_breaker(conn: Connection, asked: NameTarget) -> Switched:
     return await _switch(conn, "reset_breaker", "closed", asked)
 
 
-async def run_schedule(conn: Connection, asked: RunSchedule) -> Enqueued:
+async def run_schedule(conn: Connection, asked: RunSchedule) -> RanSchedule:
     """Enqueue a schedule's job now, beside its slots. Raises ``NotDone``."""
-    return Enqueued(schedule=asked.name, job=await act(conn, "run_schedule", msgspec.structs.asdict(asked)))
+    return RanSchedule(schedule=asked.name, job=await act(conn, "run_schedule", msgspec.structs.asdict(asked)))
 
 
 async def act(conn: Connection, name: str, values: Mapping[str, Any]) -> Any:
@@ -197,8 +197,8 @@ async def _switch(conn: Connection, name: str, state: str, asked: NameTarget) ->
 
 async def _edited(conn: Connection, asked: RequeueJob) -> str | None:
     """The edited payload as it may rest; a field that is still hidden keeps what it had."""
-    text = None if asked.payload is None else bytes(asked.payload).decode()
-    if text is None or text == "null":
+    text = bytes(asked.payload).decode()
+    if text == "null":
         return None
     found = await read(conn, "read_job", {"id": asked.id})
     if not found:

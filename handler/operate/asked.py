@@ -96,7 +96,7 @@ class RequeueJob(Asked, frozen=True, kw_only=True):
     id: JobId
     by: By
     reason: Reason | None = None
-    payload: msgspec.Raw | None = None
+    payload: msgspec.Raw = msgspec.Raw(b"null")
     run_at: Moment | None = None
 
 

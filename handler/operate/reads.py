@@ -48,7 +48,7 @@ async def read_job(conn: Connection, asked: OneJob) -> rows.WholeJob:
     secret = fields.pop("secret")
     texts = {
         "payload": msgspec.Raw(shown(fields["payload"], secret).encode()),
-        "result": None if fields["result"] is None else msgspec.Raw(fields["result"].encode()),
+        "result": msgspec.Raw((fields["result"] or "null").encode()),
     }
     attempts = await typed(conn, "list_attempts", rows.Attempt, {"id": asked.id})
     markers = await typed(conn, "list_markers", rows.Marker, {"id": asked.id})

@@ -61,7 +61,10 @@ class Marker(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class WholeJob(msgspec.Struct, frozen=True, kw_only=True):
-    """One job with all that a person may want to know; what is secret in its payload is hidden."""
+    """One job with all that a person may want to know; what is secret in its payload is hidden.
+
+    Payload and result are JSON as PostgreSQL writes it, for it holds numbers that Python cannot; ``null`` is no result.
+    """
 
     id: int
     kind: str
@@ -95,7 +98,7 @@ class WholeJob(msgspec.Struct, frozen=True, kw_only=True):
     resolved_at: datetime | None
     resolved_reason: str | None
     payload: msgspec.Raw
-    result: msgspec.Raw | None
+    result: msgspec.Raw
     attempts: list[Attempt]
     markers: list[Marker]
 

@@ -119,6 +119,20 @@ begin
     get diagnostics v_gone = row_count;
     gone := gone + v_gone;
     more := more or v_gone >= p_bound;
+    delete from crontick.idempotency_keys as k
+    where k.digest = any(
+        array(
+            select old.digest
+            from crontick.idempotency_keys as old
+            where old.free_at < p_now
+            order by old.free_at
+            limit p_bound
+            for update skip locked
+        )
+    );
+    get diagnostics v_gone = row_count;
+    gone := gone + v_gone;
+    more := more or v_gone >= p_bound;
     delete from crontick.markers as m
     where m.ctid = any(
         array(

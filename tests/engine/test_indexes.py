@@ -38,6 +38,8 @@ from generate_series(1, 20000) as n;
 insert into crontick.unique_keys (digest, job, free_at, mode, kind, key)
 select sha256(('x' || n)::bytea), n, 'infinity', case when n % 2 = 0 then 'active' else 'waiting' end, 'mail', n::text
 from generate_series(1, 20000) as n;
+insert into crontick.idempotency_keys
+select sha256(n::text::bytea), '', '[]', now() + interval '1 day' from generate_series(1, 2000) as n;
 insert into crontick.ticks (opening, started_at, deadline, lease_expires_at, ended_at)
 select -n, now() - n * interval '1 minute', now(), now(), now() from generate_series(1, 20000) as n;
 insert into crontick.reminder_records (reminder, item_digest, item_at, item, recorded_at, job)
@@ -80,6 +82,7 @@ LOOKED_AT = (
     "select * from crontick.ticks order by started_at desc limit 1",
     "select * from crontick.reminder_records where job = -7",
     "select * from crontick.audit where id = 7",
+    "select crontick.enqueue_once(sha256('7'), '', '[]')",
     "select * from crontick.webhook_endpoints where name = any(array['e7'])",
     "select * from crontick.list_unsealed(array['mail'], 20)",
     "select * from crontick.report_runs where id = -7",

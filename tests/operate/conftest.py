@@ -2,10 +2,17 @@
 
 from typing import Any
 
+import httpx
+import msgspec
 import psycopg
 import pytest
+from starlette.types import ASGIApp
 
+from crontick.handler.front import front_door
 from crontick.jobs import Context, Permanent, kind
+from crontick.jobs.deployment import load_deployment
+from crontick.jobs.sections import ApiSettings
+from crontick.jobs.settings import Settings
 from tests.engine.conftest import World
 
 
@@ -57,3 +64,63 @@ class Operated(World):
 @pytest.fixture
 def operated(database: str, conn: psycopg.AsyncConnection[Any]) -> Operated:
     return Operated(database, conn)
+
+
+CRON = "3f9b1c0de7a24586b1f0"
+ADMIN = "a81c5e0f7d2b43968e1f0c7a5d3b2914"
+ENQUEUE = "77c1d0aa52e94b3f8d06"
+
+
+def settings_of(url: str, **more: Any) -> Settings:
+    return Settings(
+        **{
+            "database_url": url,
+            "environment": "test",
+            "keep_connection_seconds": 0,
+            "cron_secrets": (CRON,),
+            "admin_secrets": (ADMIN,),
+            "enqueue_secrets": (ENQUEUE,),
+            **more,
+        }
+    )
+
+
+def app_of(settings: Settings, offered: tuple[str, ...] = ("greet", "secretive", "mail")) -> ASGIApp:
+    """The front door of a deployment with ``KINDS``, which offers some of them to ``POST /api/jobs``."""
+    loaded = load_deployment(settings, kinds=KINDS)
+    config = msgspec.structs.replace(loaded.config, api=ApiSettings(kinds=offered))
+    deployment = msgspec.structs.replace(loaded, config=config)
+    return front_door(settings, lambda: deployment)
+
+
+class Api:
+    """``get`` and ``post`` as somebody who has the admin's token, or another."""
+
+    def __init__(self, app: ASGIApp) -> None:
+        self._client = httpx.AsyncClient(transport=httpx.ASGITransport(app), base_url="http://app.example")
+
+    async def ask(self, method: str, path: str, token: str | None = ADMIN, **more: Any) -> httpx.Response:
+        headers = [*more.pop("headers", []), *([("authorization", f"Bearer {token}")] if token else [])]
+        return await self._client.request(method, path, headers=headers, **more)
+
+    async def get(self, path: str, token: str | None = ADMIN) -> Any:
+        answer = await self.ask("GET", path, token)
+        assert answer.status_code == 200, answer.text
+        return answer.json()
+
+    async def post(self, path: str, body: object, status: int = 200) -> Any:
+        answer = await self.ask("POST", path, json=body)
+        assert answer.status_code == status, answer.text
+        return answer.json()
+
+    async def enqueue(self, body: object, key: str | None = None, status: int = 201) -> Any:
+        headers = [] if key is None else [("idempotency-key", key)]
+        sent = {"content": body} if isinstance(body, bytes) else {"json": body}
+        answer = await self.ask("POST", "/api/jobs", ENQUEUE, headers=headers, **sent)
+        assert answer.status_code == status, answer.text
+        return answer.json()
+
+
+@pytest.fixture
+def api(database: str) -> Api:
+    return Api(app_of(settings_of(database)))
