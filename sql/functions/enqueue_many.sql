@@ -1,8 +1,10 @@
 -- -> queued: insert up to 10,000 jobs, given as a JSON array of objects with the arguments of enqueue. Unique keys are taken
 -- in the order of their digests, so that two of these calls never deadlock. nth is the place in the array, from 1.
+-- A time without a zone is UTC: the session's zone would make of one text another moment for each caller.
 create function crontick.enqueue_many(jobs jsonb) returns table (nth int, id bigint, created boolean)
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
+set timezone = 'UTC'
 as $$
 #variable_conflict use_column
 declare

@@ -34,6 +34,14 @@ def test_every_argument_of_enqueue_can_be_given(sql: Sql) -> None:
     assert sql.one("select mode from crontick.unique_keys") == "always"
 
 
+def test_a_time_without_a_zone_is_utc_whatever_the_session_s_zone(sql: Sql) -> None:
+    sql.rows("set timezone = 'Asia/Tokyo'")
+    told = {"kind": "mail", "run_at": "2026-12-24T11:00:00", "expires_at": "2026-12-25 12:00"}
+    sql.one("select id from crontick.enqueue_many(%s)", json.dumps([told]))
+    assert sql.one("select run_at = '2026-12-24 11:00Z' and expires_at = '2026-12-25 12:00Z' from crontick.jobs")
+    assert sql.one("show timezone") == "Asia/Tokyo"
+
+
 def test_ten_thousand_are_taken_and_one_more_is_not(sql: Sql) -> None:
     many = [{"kind": "mail"}] * 10_000
     assert sql.one("select count(distinct nth) from crontick.enqueue_many(%s)", json.dumps(many)) == 10_000
