@@ -51,6 +51,7 @@ class Context:
         "schedule",
         "seconds_allowed",
         "target",
+        "took_seconds",
     )
 
     def __init__(  # noqa: PLR0913 (made in one place, and each is one fact of the attempt)
@@ -81,6 +82,8 @@ class Context:
         self.progress_made: tuple[int, int | None] | None = None
         self.target: Target | None = None
         """How it found what it calls: "ok" or "failed", where its end would not say so by itself."""
+        self.took_seconds = 0.0
+        """From the claim to the end; 0 while it runs."""
         self.schedule: Scheduled | None = None
         """The slot that the job was enqueued for; None for a job of no schedule."""
         self.hides: Callable[[str], str] = str
@@ -95,6 +98,10 @@ class Context:
     def seconds_left(self) -> float:
         """Until this attempt is cut off."""
         return self.seconds_allowed - self._claimed.elapsed_seconds()
+
+    def stop_clock(self) -> None:
+        """It has ended: how long it took is known."""
+        self.took_seconds = self._claimed.elapsed_seconds()
 
     @property
     def lease_left(self) -> float:

@@ -37,6 +37,7 @@ class Ending(msgspec.Struct, frozen=True, gc=False):
 
 def ended(ctx: Context, outcome: Outcome) -> Ending:
     """The ending, with what is known of each marker: never entered is free, entered and not left is in doubt."""
+    ctx.stop_clock()
     completed = ctx.completing or ctx.claim_told
     target = _target(ctx, outcome) if ctx.kind.breaker else None
     if not ctx.marks and ctx.job.marker_state != "reserved":

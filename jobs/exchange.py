@@ -26,6 +26,7 @@ from crontick.sql import query
 from crontick.sql.wire import Answer, Segment, Statement, statement
 
 if TYPE_CHECKING:
+    from crontick.jobs.tally import Tally
     from crontick.jobs.unsealed import Unsealed
 
 __all__ = ["Exchanges"]
@@ -49,6 +50,8 @@ class Exchanges:
         self._claiming = Claiming(self._opening, deployment, bounds, request)
         self._known_deployment = True
         self.unsettled: list[Ending] = []
+        self.tally: Tally | None = None
+        """Of the attempts that ended; None where none has."""
         self._held: set[int] = set()
         self._found: list[Found] = []
         self._due: str | None = None
@@ -103,6 +106,7 @@ class Exchanges:
             least, most = _PAUSE_SECONDS
             await asyncio.sleep(min(least * 2**asking.asked_in_vain, most))
         parked = asking.parked
+        self._count(ended)
         self.unsettled = endings = self.unsettled + ended
         try:
             batch = await self._settle(endings, seats)
@@ -116,6 +120,15 @@ class Exchanges:
         moved = bool(batch.jobs or batch.settled or batch.reminders or batch.fired or self._sealed)
         asking.asked_in_vain = 0 if moved or asking.parked > parked else asking.asked_in_vain + 1
         return batch
+
+    def _count(self, ended: list[Ending]) -> None:
+        if not ended:
+            return
+        if self.tally is None:
+            from crontick.jobs.tally import Tally
+
+            self.tally = Tally()
+        self.tally.add(ended)
 
     async def _settle_apart(self, endings: list[Ending], seats: Seats) -> Batch:
         """An outcome cannot be stored: each alone, and at last without result and texts, so that it harms no other."""
@@ -161,7 +174,8 @@ class Exchanges:
         fires = self._firing()
         prefix = [*fires, *knowing, *sealing, *self._reminding()]
         progress = seats.progress() if with_progress else ()
-        settled_by = settling(self._opening, endings, progress, limits=self._claiming.limits)
+        limits, kinds = self._claiming.limits, self.tally.json() if self.tally else None
+        settled_by = settling(self._opening, endings, progress, limits=limits, kinds=kinds)
 
         def build(*, repeat: bool) -> list[Segment]:
             return [

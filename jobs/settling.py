@@ -21,11 +21,17 @@ _CHARACTERS: Final = 1000
 
 
 def settling(
-    opening: int, endings: list[Ending], running: Iterable[Context], *, limits: str | None = None
+    opening: int,
+    endings: list[Ending],
+    running: Iterable[Context],
+    *,
+    limits: str | None = None,
+    kinds: str | None = None,
 ) -> list[Statement]:
     """The statement, or none when there is nothing to say; ``running`` have said how far they are.
 
     ``limits`` are told where an attempt did not begin, for what it drew from them.
+    ``kinds`` is the tally of the whole tick so far.
     """
     plain = [ending for ending in endings if ending.plain]
     told = [_encoded(ending) for ending in endings if not ending.plain]
@@ -47,6 +53,7 @@ def settling(
                 "endings": b"[" + b",".join(told) + b"]" if told else None,
                 "progress": msgspec.json.encode(progress).decode() if progress else None,
                 "limits": limits if unbegun else None,
+                "kinds": kinds,
             },
         )
     ]

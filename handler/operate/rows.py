@@ -344,3 +344,16 @@ class Overview(msgspec.Struct, frozen=True, kw_only=True):
     work: list[Work]
     paused: list[Pause]
     breakers: list[Breaker]
+
+
+class KindTimes(msgspec.Struct, frozen=True, kw_only=True):
+    """How the attempts of one kind went over the last ticks. Half of them took ``p50`` at most, 95 of 100 ``p95``."""
+
+    kind: str
+    attempts: int
+    failed: int
+    dead: int
+    mean: timedelta
+    p50: timedelta
+    p95: timedelta
+    longest: timedelta

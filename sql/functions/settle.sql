@@ -1,10 +1,11 @@
 -- running -> succeeded, failed, dead, cancelled, or queued again, for the attempts that ended; fenced by (id, claim) pairs.
 -- Never waits: a row that somebody holds comes back as held, and goes with the next exchange (P2). An outcome that this very
 -- claim has already written (a lost answer, complete) is neither held nor lost (P1). Facts about markers are not fenced (P20).
--- refused: the parent of each child that could not be enqueued.
+-- refused: the parent of each child that could not be enqueued. p_kinds is the tally of the whole tick so far, so that a repeat adds
+-- nothing to it.
 create function crontick.settle(
     p_opening bigint, p_ids bigint[], p_claims bigint[], p_endings json, p_progress json,
-    p_limits jsonb default null
+    p_limits jsonb default null, p_kinds jsonb default null
 ) returns table (lost bigint[], held bigint[], already bigint[], cancelled bigint[], completed bigint[], refused bigint[])
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -198,6 +199,7 @@ begin
         handed_back = t.handed_back + (select count(*) from unnest(v_endings) as e where e.outcome = 'handed_back' and e.id = any(v_done)),
         duplicates = t.duplicates + (select count(*) from unnest(v_endings) as e where e.duplicate and e.id = any(v_done)),
         lost = t.lost + coalesce(cardinality(settle.lost), 0),
+        kinds = coalesce(p_kinds, t.kinds),
         completed = t.completed || array(select c.id from unnest(settle.completed) as c (id) where c.id <> all(t.completed))
     where t.opening = p_opening and (v_plain > 0 or v_endings <> '{}');
     return next;

@@ -88,6 +88,7 @@ class HandTick:
             endings=json.dumps([{**ending, "claim": claims[ending["id"]]} for ending in told]) if told else None,
             progress=None,
             limits=None,
+            kinds=None,
         )
         for job in claims.keys() - held:
             self.running.pop(job, None)
