@@ -54,6 +54,7 @@ def create_app(
         routes.append(Route(f"{prefix}/api/reports/{{run:int}}", ReportDoor(settings)))
         file_door = FileDoor(settings, answer_bytes=answer_bytes)
         routes.append(Route(f"{prefix}/api/reports/{{run:int}}/download", file_door))
+    routes.append(Route(f"{prefix}/openapi.json", _Later(lambda: _document(settings))))
     if settings.admin_secrets or settings.enqueue_secrets:
         routes.append(Route(f"{prefix}/api/{{rest:path}}", _Later(lambda: _api(settings, deployment))))
 
@@ -91,6 +92,12 @@ def _api(settings: Settings, deployment: "Callable[[], Deployment] | None") -> A
     from crontick.handler.operate.app import api
 
     return api(settings, deployment)
+
+
+def _document(settings: Settings) -> ASGIApp:
+    from crontick.handler.operate.openapi import DocumentDoor
+
+    return DocumentDoor(settings)
 
 
 class _NoTick:

@@ -1,7 +1,6 @@
 """What operators decide, on a connection of the caller's; who and why go to the audit with the same statement."""
 
 from collections.abc import Mapping
-from datetime import datetime
 from typing import Any, Literal
 
 import msgspec
@@ -20,6 +19,7 @@ from crontick.handler.operate.asked import (
 )
 from crontick.handler.operate.reads import Connection, missing_job, read
 from crontick.handler.operate.refused import NotDone, refusal
+from crontick.handler.operate.rows import Moment
 from crontick.jobs.sealing import SealingError
 from crontick.jobs.secret_fields import seal_edited
 
@@ -50,7 +50,7 @@ class Many(msgspec.Struct, frozen=True, kw_only=True):
 
     matched: int
     done: int
-    next_at: datetime | None = None
+    next_at: Moment | None = None
 
 
 class Decided(msgspec.Struct, frozen=True, kw_only=True):

@@ -1,11 +1,11 @@
 """What an operator may ask, as types: queries, the filters of lists, and the bodies of actions."""
 
-from datetime import datetime
 from typing import Annotated, Literal
 
 import msgspec
 from msgspec import Meta
 
+from crontick.handler.operate.rows import Moment
 from crontick.jobs.request import JobId, Name
 
 Text = Annotated[str, Meta(pattern=r"^[^\x00]*\Z", max_length=8192)]
@@ -15,7 +15,6 @@ Reason = Annotated[str, Meta(pattern=r"^[^\x00]*\Z", max_length=1000)]
 GivenReason = Annotated[str, Meta(pattern=r"^[^\x00]*\Z", min_length=1, max_length=1000)]
 Status = Literal["queued", "running", "succeeded", "failed", "dead", "cancelled"]
 Count = Annotated[int, Meta(ge=1, le=1000)]
-Moment = Annotated[datetime, Meta(tz=True)]
 
 
 class Asked(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -96,7 +95,7 @@ class RequeueJob(Asked, frozen=True, kw_only=True):
     id: JobId
     by: By
     reason: Reason | None = None
-    payload: msgspec.Raw = msgspec.Raw(b"null")
+    payload: msgspec.Raw = msgspec.field(default_factory=lambda: msgspec.Raw(b"null"))
     run_at: Moment | None = None
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Awaitable, Callable
 from hashlib import sha256
-from typing import Annotated, Any, Final, Literal, NamedTuple
+from typing import Annotated, Any, Final, Literal
 
 import msgspec
 import psycopg
@@ -11,9 +11,10 @@ from starlette.datastructures import Headers
 from starlette.types import Receive, Scope
 
 from crontick.handler.body import read_body
-from crontick.handler.operate.asked import Moment, Text
+from crontick.handler.operate.asked import Text
 from crontick.handler.operate.door import not_json, out_of_range
 from crontick.handler.operate.refused import refusal
+from crontick.handler.operate.rows import Moment
 from crontick.handler.problem import KEY_REUSED, KIND_NOT_OFFERED, OUT_OF_RANGE, Problem
 from crontick.jobs.deployment import Deployment
 from crontick.jobs.payload import PayloadError
@@ -32,7 +33,7 @@ class NewJob(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     """A job to enqueue: the arguments of ``crontick.enqueue``; ``delay_seconds`` counts from the database's now."""
 
     kind: Name
-    payload: msgspec.Raw = msgspec.Raw(b"{}")
+    payload: msgspec.Raw = msgspec.field(default_factory=lambda: msgspec.Raw(b"{}"))
     run_at: Moment | None = None
     delay_seconds: Annotated[float, Meta(ge=0, le=315_360_000)] | None = None
     queue: Name | None = None
@@ -49,10 +50,9 @@ class NewJob(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
             raise ValueError("run_at and delay_seconds say the same: give one of them")
 
 
-NewJobs = NewJob | Annotated[list[NewJob], Meta(min_length=1, max_length=1000)]
-
+NewJobs = Annotated[list[NewJob], Meta(min_length=1, max_length=1000)]
 _ONE: Final = msgspec.json.Decoder(NewJob)
-_MANY: Final = msgspec.json.Decoder(Annotated[list[NewJob], Meta(min_length=1, max_length=1000)])
+_MANY: Final = msgspec.json.Decoder(NewJobs)
 
 
 class EnqueuedJob(msgspec.Struct, frozen=True, kw_only=True):
@@ -68,20 +68,13 @@ class EnqueuedJobs(msgspec.Struct, frozen=True, kw_only=True):
     jobs: list[EnqueuedJob]
 
 
-class Enqueue(NamedTuple):
-    """What the document tells of it, as ``routes.Route`` of the others."""
-
-    path: str
-    says: str
-
-
-ENQUEUE: Final = Enqueue("/api/jobs", "Enqueue a job, or up to 1,000: all of them, or none.")
+PATH: Final = "/api/jobs"
 
 
 def enqueueing(
     database_url: str | None, deployment: Callable[[], Deployment]
 ) -> Callable[[Scope, Receive], Awaitable[msgspec.Struct]]:
-    """What answers a request that was let in."""
+    """What enqueues a job, or up to 1,000: all of them, or none."""
 
     async def answer(scope: Scope, receive: Receive) -> EnqueuedJobs:
         key = _key(Headers(scope=scope))

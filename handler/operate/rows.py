@@ -1,8 +1,12 @@
 """What operators read, as types: the rows of ``sql/queries``, and the answers of the API made of them."""
 
 from datetime import datetime, timedelta
+from typing import Annotated
 
 import msgspec
+from msgspec import Meta
+
+Moment = Annotated[datetime, Meta(tz=True)]
 
 
 class Job(msgspec.Struct, frozen=True, kw_only=True):
@@ -15,9 +19,9 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
     held_by: str | None
     priority: int
     attempt: int
-    run_at: datetime
-    created_at: datetime
-    finished_at: datetime | None
+    run_at: Moment
+    created_at: Moment
+    finished_at: Moment | None
     group_key: str | None
     unique_key: str | None
     last_error: str | None
@@ -36,12 +40,12 @@ class Attempt(msgspec.Struct, frozen=True, kw_only=True):
     number: int
     tick: int | None
     trigger: str | None
-    started_at: datetime | None
-    ended_at: datetime
+    started_at: Moment | None
+    ended_at: Moment
     took: timedelta | None
     outcome: str
     status_code: int | None
-    retry_at: datetime | None
+    retry_at: Moment | None
     provider: str | None
     provider_message_id: str | None
     error: str | None
@@ -54,8 +58,8 @@ class Marker(msgspec.Struct, frozen=True, kw_only=True):
     key: str
     state: str
     job: int
-    reserved_at: datetime
-    settled_at: datetime | None
+    reserved_at: Moment
+    settled_at: Moment | None
     provider: str | None
     provider_message_id: str | None
 
@@ -75,27 +79,27 @@ class WholeJob(msgspec.Struct, frozen=True, kw_only=True):
     priority: int
     attempt: int
     max_attempts: int | None
-    run_at: datetime
-    created_at: datetime
-    started_at: datetime | None
-    finished_at: datetime | None
-    expires_at: datetime | None
-    claimed_at: datetime | None
+    run_at: Moment
+    created_at: Moment
+    started_at: Moment | None
+    finished_at: Moment | None
+    expires_at: Moment | None
+    claimed_at: Moment | None
     claimed_by: int | None
-    lease_expires_at: datetime | None
+    lease_expires_at: Moment | None
     group_key: str | None
     unique_key: str | None
     progress_done: int | None
     progress_total: int | None
     last_status_code: int | None
-    last_error_at: datetime | None
+    last_error_at: Moment | None
     last_error: str | None
     first_job: int | None
     requeued_from: int | None
     requeued_as: int | None
     resolution: str | None
     resolved_by: str | None
-    resolved_at: datetime | None
+    resolved_at: Moment | None
     resolved_reason: str | None
     payload: msgspec.Raw
     result: msgspec.Raw
@@ -117,7 +121,7 @@ class DeadLetter(msgspec.Struct, frozen=True, kw_only=True):
     kind: str
     queue: str
     attempt: int
-    died_at: datetime
+    died_at: Moment
     last_status_code: int | None
     fingerprint: str
     last_error: str | None
@@ -136,8 +140,8 @@ class DeadGroup(msgspec.Struct, frozen=True, kw_only=True):
     kind: str
     fingerprint: str
     jobs: int
-    first_at: datetime
-    last_at: datetime
+    first_at: Moment
+    last_at: Moment
     latest: int
     last_status_code: int | None
     last_error: str | None
@@ -156,8 +160,8 @@ class Doubt(msgspec.Struct, frozen=True, kw_only=True):
     kind: str
     key: str
     job: int
-    reserved_at: datetime
-    in_doubt_since: datetime | None
+    reserved_at: Moment
+    in_doubt_since: Moment | None
     provider: str | None
     provider_message_id: str | None
 
@@ -175,13 +179,13 @@ class Schedule(msgspec.Struct, frozen=True, kw_only=True):
     cron: str
     tz: str
     kind: str
-    next: list[datetime]
-    last_slot_at: datetime | None
+    next: list[Moment]
+    last_slot_at: Moment | None
     last_job: int | None
     fired: int
     missed: int
     skipped: int
-    paused_at: datetime | None
+    paused_at: Moment | None
     why: str
 
 
@@ -199,10 +203,10 @@ class Breaker(msgspec.Struct, frozen=True, kw_only=True):
     state: str
     failures: int
     times_opened: int
-    opened_at: datetime | None
-    retry_at: datetime | None
+    opened_at: Moment | None
+    retry_at: Moment | None
     probe_job: int | None
-    changed_at: datetime
+    changed_at: Moment
     by: str | None
     reason: str | None
     waiting: int
@@ -221,8 +225,8 @@ class Line(msgspec.Struct, frozen=True, kw_only=True):
     key: str | None
     says: str
     waiting: int
-    oldest_due_at: datetime | None
-    next_room_at: datetime | None
+    oldest_due_at: Moment | None
+    next_room_at: Moment | None
 
 
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
@@ -241,7 +245,7 @@ class Group(msgspec.Struct, frozen=True, kw_only=True):
     head_held_by: str | None
     head_attempt: int
     head_age: timedelta
-    head_run_at: datetime
+    head_run_at: Moment
     waiting: int
     oldest_age: timedelta | None
     head_error: str | None
@@ -258,7 +262,7 @@ class Pause(msgspec.Struct, frozen=True, kw_only=True):
 
     what: str
     name: str
-    paused_at: datetime
+    paused_at: Moment
     by: str
     reason: str | None
     status_code: int | None
@@ -274,7 +278,7 @@ class Tick(msgspec.Struct, frozen=True, kw_only=True):
     """One tick; ``ended`` is its stop reason, ``runs`` or ``died``."""
 
     id: int
-    started_at: datetime
+    started_at: Moment
     trigger: str | None
     ended: str
     took: timedelta | None
@@ -318,10 +322,10 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
     """What a person asks first: does it tick, is it late, does anything wait for me."""
 
     environment: str
-    now: datetime
+    now: Moment
     installed_age: timedelta
     test_clock: bool
-    last_tick_at: datetime | None
+    last_tick_at: Moment | None
     last_trigger: str | None
     last_tick_age: timedelta | None
     died_ticks: int
