@@ -35,6 +35,7 @@ class Batch(msgspec.Struct):
     oldest_due_seconds: float = 0.0
     cancels: Sequence[int] = ()
     unknown_kinds: Sequence[str] = ()
+    active_alerts: Sequence[str] = ()
     lost: frozenset[int] = frozenset()
     completed: frozenset[int] = frozenset()
     cancelled: frozenset[int] = frozenset()

@@ -42,6 +42,7 @@ class Claiming:
         kept = deployment.config.retention
         self._retention = [length.total_seconds() for length in (kept.succeeded, kept.dead, kept.ticks, kept.reports)]
         self._seats_of = {name: queue.seats for name, queue in deployment.config.queues.items()}
+        self._alerts = deployment.alerts
         self._asks = 0
         self.asked_in_vain = 0
         self.parked = 0
@@ -103,6 +104,7 @@ class Claiming:
             "parked": self.parked,
             "retention_seconds": self._retention,
             "stay_seconds": bounds.stay_seconds if self.limits else 0.0,
+            "alerts": self._alerts,
         }
         return [*statements, statement(query("close_tick"), {**filters, **closing})]
 

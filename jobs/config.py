@@ -15,8 +15,10 @@ from crontick.jobs.kinds.settings import EmailSettings, HttpSettings, ReportSett
 from crontick.jobs.kinds.sql_job import SqlJob
 from crontick.jobs.request import NAME_PATTERN
 from crontick.jobs.sections import (
+    AlertSettings,
     ApiSettings,
     Config,
+    HeartbeatSettings,
     KindSettings,
     LimitSettings,
     QueueSettings,
@@ -27,7 +29,7 @@ from crontick.jobs.sections import (
 
 __all__ = ["Config", "ConfigError", "load_config", "read_config"]
 
-LATER: Final = frozenset({"alerts", "heartbeat", "wake", "fan_out"})
+LATER: Final = frozenset({"wake", "fan_out"})
 
 
 def load_config(path: Path | None, *, kinds: Collection[str] | None = None) -> Config:
@@ -82,6 +84,8 @@ _STRUCTS: Final[dict[str, type[msgspec.Struct]]] = {
     "sql_job": SqlJob,
     "retention": Retention,
     "api": ApiSettings,
+    "alerts": AlertSettings,
+    "heartbeat": HeartbeatSettings,
 }
 
 _NAMED: Final[dict[str, type[msgspec.Struct]]] = {

@@ -102,4 +102,7 @@ def closed(summary: Summary, batch: Batch, bounds: Bounds, seats: Seats, claimed
     if batch.unknown_kinds:
         named = ", ".join(batch.unknown_kinds)
         summary.warn(f"jobs wait for kinds that no deployment knows: {named}: misspelt, or not in CRONTICK_MODULES?")
+    if batch.active_alerts:
+        named = ", ".join(batch.active_alerts)
+        summary.warn(f"alerts are active: {named}: `crontick alerts` tells since when, and the mend")
     return summary

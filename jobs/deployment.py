@@ -41,6 +41,8 @@ class Deployment(msgspec.Struct, frozen=True, kw_only=True):
     hash: str
     version: str
     keyring: "Keyring | None" = None
+    alerts: str | None = None
+    """From when on somebody is told, and over which channels, as JSON; None: nobody looks."""
 
     @property
     def known(self) -> list[str]:
@@ -136,6 +138,7 @@ def load_deployment(
         hash=_hash(found, remind, schedules, config),
         version=VERSION,
         keyring=_keyring(settings),
+        alerts=config.alerts.told(more=("CRONTICK_ALERT_URL",) if settings.alert_url else ()),
     )
 
 
@@ -200,6 +203,9 @@ def _secrets(settings: Settings, config: Config) -> list[str]:
     named = [config.email.secret_name] if config.email is not None else []
     for endpoint in config.webhook_endpoint:
         named += list(endpoint.secret_names)
+    named += config.alerts.webhooks
+    if config.heartbeat is not None:
+        named.append(config.heartbeat.url_env)
     values = [value for name in named for value in _values(name)]
     return [*settings.secrets, *values]
 

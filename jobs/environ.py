@@ -90,6 +90,20 @@ class Environ:
             return None
         return given.rstrip("/") or None
 
+    def operator_url(self, name: str) -> str | None:
+        """A URL that requests go to, which is a secret: whoever knows it can write there."""
+        url = self._secret(name)
+        if url is None:
+            return None
+        from crontick.jobs.operator_url import check_url
+
+        try:
+            check_url(url)
+        except ValueError as error:
+            self.sentences.append(f"{name} cannot be posted to: {error}")
+            return None
+        return url
+
     def number(self, name: str, default: float, least: float, most: float) -> float:
         """Seconds; the default where nothing is said or what is said is wrong."""
         number = self.optional_number(name, least, most)

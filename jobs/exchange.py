@@ -52,6 +52,8 @@ class Exchanges:
         self.unsettled: list[Ending] = []
         self.tally: Tally | None = None
         """Of the attempts that ended; None where none has."""
+        self.alert_messages: str | None = None
+        """What the closing gave this tick to send, as JSON."""
         self._held: set[int] = set()
         self._found: list[Found] = []
         self._due: str | None = None
@@ -64,6 +66,11 @@ class Exchanges:
     def claimed(self) -> int:
         """How many jobs this tick took."""
         return self._claiming.claimed
+
+    @property
+    def opening(self) -> int:
+        """The number of this tick's opening."""
+        return self._opening
 
     async def open(self, caller: Caller, patience_seconds: float) -> tuple[Opened, Batch]:
         """The first trip. An idle tick is closed by it."""
@@ -246,7 +253,9 @@ class Exchanges:
             jobs = list(starmap(Job, [(*row, claim) for row in rows[1]]))
             if self._unsealed:
                 self._unsealed.claimed(jobs)
-        closed, more, parked, stop_reason, cancels, next_due_at, oldest, unknown = rows[-1][0]
+        closed, more, parked, stop_reason, cancels, next_due_at, oldest, unknown, active, self.alert_messages = rows[
+            -1
+        ][0]
         cleared = self._claiming.took(jobs, parked=parked)
         more_items, next_item_at = self._coming.more, self._coming.next_at
         if closed and next_item_at is not None:
@@ -260,6 +269,7 @@ class Exchanges:
             oldest or 0.0,
             cancels,
             unknown_kinds=unknown or (),
+            active_alerts=active or (),
             cleared=cleared and more,
         )
 

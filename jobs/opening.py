@@ -45,13 +45,14 @@ def knowing_kinds(deployment: Deployment, now: datetime) -> Statement:
     return statement(query("sync_deployment"), what_it_knows(deployment, now))
 
 
-def what_it_knows(deployment: Deployment, now: datetime) -> dict[str, str | bool]:
+def what_it_knows(deployment: Deployment, now: datetime) -> dict[str, str | bool | float | None]:
     """The parameters of ``sync_deployment``; ``now`` is the database's, from which the first slots are computed."""
     schedules, digest = "[]", ""
     if deployment.schedules:
         from crontick.jobs.fire import digest_of, with_next_slot
 
         schedules, digest = with_next_slot(deployment.schedules, now), digest_of(deployment.schedules)
+    expected = deployment.config.alerts.expected_every
     return {
         "schedules": schedules,
         "digest": digest,
@@ -59,4 +60,5 @@ def what_it_knows(deployment: Deployment, now: datetime) -> dict[str, str | bool
         "version": deployment.version,
         "kinds": deployment.kinds_json(),
         "strict": deployment.config.strict_kinds,
+        "expected_seconds": None if expected is None else expected.total_seconds(),
     }

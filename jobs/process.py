@@ -29,6 +29,8 @@ _KEEPER: Final = Keeper()
 _BEFORE_THE_HOST_ENDS_IT: Final = 3.0
 """A tick ends so many seconds before the call does, so that its answer and its last outcomes get through."""
 _SHORTEST_TICK: Final = 0.5
+_FOR_ALERTS_SECONDS: Final = 0.5
+"""What is wrong is told by a tick that has used up its time, too: its leases outlive it by far more."""
 
 
 async def run_tick(
@@ -67,6 +69,12 @@ async def run_tick(
 
             return await preview(link, deployment, request, bounds, caller)
         summary = await tick(exchanges, supplies, bounds, caller)
+        if exchanges.alert_messages is not None:
+            # Imported here: a tick that has nothing to tell pays for none of it.
+            from crontick.jobs.alerts.sending import send_alerts
+
+            left = max(bounds.left, _FOR_ALERTS_SECONDS)
+            await send_alerts(link, deployment, exchanges.opening, exchanges.alert_messages, seconds=left)
     except (psycopg.Error, OSError, TimeoutError) as error:
         link.drop()
         told = unavailable(error)

@@ -7,7 +7,14 @@ import msgspec
 from msgspec import Meta
 
 from crontick.jobs.durations import Seconds
-from crontick.jobs.kinds.settings import EmailSettings, HttpSettings, ReportSettings, WebhookEndpoint
+from crontick.jobs.kinds.settings import (
+    EmailSettings,
+    HttpSettings,
+    ReportSettings,
+    Text,
+    VariableName,
+    WebhookEndpoint,
+)
 from crontick.jobs.kinds.sql_job import SqlJob
 from crontick.jobs.request import Name
 
@@ -15,6 +22,22 @@ Attempts = Annotated[int, Meta(ge=1, le=100)]
 Priority = Annotated[int, Meta(ge=-100, le=100)]
 CatchUp = Literal["latest", "none", "all"]
 Overlap = Literal["skip", "allow"]
+AlertName = Literal[
+    "breaker_open",
+    "dead_letters",
+    "dead_unresolved",
+    "doubts",
+    "endpoint_disabled",
+    "kind_paused",
+    "missing_key",
+    "oldest_due",
+    "same_error",
+    "schedule_failing",
+    "tick_died",
+    "trigger_late",
+    "trigger_missing",
+    "unknown_kind",
+]
 LATE: Final = timedelta(hours=1)
 """How late a slot may still fire where missed ones do not: a trigger comes seldom on the minute."""
 AT_MOST: Final = 24
@@ -135,6 +158,66 @@ class ApiSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     kinds: tuple[Name, ...] = ()
 
 
+class AlertSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """``[alerts]``: from when on somebody is told, and over which channels (DESIGN section 9)."""
+
+    log: bool = True
+    webhook_env: VariableName | tuple[VariableName, ...] = ()
+    email: Text | tuple[Text, ...] = ()
+    dead_letters: Annotated[int, Meta(ge=1, le=1000)] = 1
+    same_error: Annotated[int, Meta(ge=2, le=1000)] = 20
+    oldest_due: timedelta = timedelta(hours=1)
+    expected_every: timedelta | None = None
+    off: tuple[AlertName, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.expected_every is not None and self.expected_every < timedelta(seconds=10):
+            raise ValueError("expected_every is ten seconds at least")
+        for address in self.recipients:
+            # Imported here: a tick whose deployment sends no alerts by mail does not pay for it.
+            from crontick.jobs.kinds.addresses import AddressError, parse
+
+            try:
+                parse(address)
+            except AddressError as error:
+                raise ValueError(f"email {error}") from None
+
+    @property
+    def webhooks(self) -> tuple[str, ...]:
+        """The variables that have the channels' URLs."""
+        return (self.webhook_env,) if isinstance(self.webhook_env, str) else self.webhook_env
+
+    @property
+    def recipients(self) -> tuple[str, ...]:
+        """Who gets a mail."""
+        return (self.email,) if isinstance(self.email, str) else self.email
+
+    def told(self, more: tuple[str, ...] = ()) -> str:
+        """What the closing of a tick is told; ``more`` are channels of the environment."""
+        mail = ("email",) if self.recipients else ()
+        channels = dict.fromkeys((*(("log",) if self.log else ()), *more, *self.webhooks, *mail))
+        return msgspec.json.encode(
+            {
+                "channels": list(channels),
+                "off": self.off,
+                "dead_letters": self.dead_letters,
+                "same_error": self.same_error,
+                "oldest_due_seconds": self.oldest_due.total_seconds(),
+            }
+        ).decode()
+
+
+class HeartbeatSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """``[heartbeat]``: whom each tick pings, who raises the alarm when none comes (DESIGN section 9)."""
+
+    url_env: VariableName
+    timeout: Seconds = timedelta(seconds=5)
+
+    def __post_init__(self) -> None:
+        if not timedelta(0) < self.timeout <= timedelta(seconds=30):
+            raise ValueError("timeout must be longer than nothing and at most 30 s")
+
+
 class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The whole file; without one, the defaults."""
 
@@ -150,4 +233,6 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     queues: dict[str, QueueSettings] = msgspec.field(default_factory=dict)
     retention: Retention = msgspec.field(default_factory=Retention)
     api: ApiSettings = msgspec.field(default_factory=ApiSettings)
+    alerts: AlertSettings = msgspec.field(default_factory=AlertSettings)
+    heartbeat: HeartbeatSettings | None = None
     strict_kinds: bool = False

@@ -36,6 +36,7 @@ VARIABLES: Final = (
         "signs what kinds at a URL are sent, and links: `whsec_…`, several while rotating",
     ),
     Variable("CRONTICK_PUBLIC_URL", "", "where crontick's routes are for others, such as https://app.example: links"),
+    Variable("CRONTICK_ALERT_URL", "", "where alerts are posted: Slack or whatever takes the same, Discord, ntfy"),
     Variable("CRONTICK_MODULES", "", "modules that define kinds, separated by commas"),
     Variable("CRONTICK_AROUND", "", "`module:name` of a context manager around every attempt"),
     Variable("CRONTICK_CONFIG", "crontick.toml if there", "the configuration file"),
@@ -62,6 +63,7 @@ _NEVER_SHOWN: Final = frozenset(
         "enqueue_secrets",
         "signing_secrets",
         "encryption_keys",
+        "alert_url",
     }
 )
 DEFAULT_CONFIG: Final = Path("crontick.toml")
@@ -86,6 +88,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     signing_secrets: tuple[str, ...] = ()
     encryption_keys: tuple[str, ...] = ()
     public_url: str | None = None
+    alert_url: str | None = None
     modules: tuple[str, ...] = ()
     around: str | None = None
     config_path: Path | None = None
@@ -116,7 +119,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         passwords = [found for url in urls if (found := password(url))]
         keys = [key.rpartition(":")[2] for key in self.encryption_keys]
         tokens = [*self.cron_secrets, *self.admin_secrets, *self.enqueue_secrets, *self.signing_secrets]
-        return [*tokens, *keys, *urls, *passwords]
+        return [*tokens, *keys, *urls, *passwords, *([self.alert_url] if self.alert_url else [])]
 
     @classmethod
     def from_environ(cls, environ: Mapping[str, str]) -> "Settings":
@@ -135,6 +138,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
             signing_secrets=read.signing("CRONTICK_SIGNING_SECRET"),
             encryption_keys=read.keys("CRONTICK_ENCRYPTION_KEYS"),
             public_url=read.public_url("CRONTICK_PUBLIC_URL"),
+            alert_url=read.operator_url("CRONTICK_ALERT_URL"),
             modules=read.modules("CRONTICK_MODULES"),
             around=read.matching("CRONTICK_AROUND", r"[\w.]+:[\w.]+", "module:name") or None,
             config_path=read.file("CRONTICK_CONFIG", DEFAULT_CONFIG),

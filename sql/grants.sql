@@ -22,7 +22,8 @@ begin
             crontick.now, crontick.open_tick, crontick.place, crontick.claim, crontick.settle, crontick.close_tick, crontick.complete,
             crontick.enqueue, crontick.enqueue_many, crontick.enqueue_once, crontick.sync_deployment, crontick.enqueue_reminders,
             crontick.reserve_marker, crontick.free_sealed, crontick.list_unsealed, crontick.seal_jobs, crontick.seal_endpoints,
-            crontick.begin_report_part, crontick.append_report_part, crontick.fire_schedules, crontick.with_room to crontick_tick;
+            crontick.begin_report_part, crontick.append_report_part, crontick.fire_schedules, crontick.with_room,
+            crontick.told_alerts to crontick_tick;
         grant select on
             crontick.reminder_records, crontick.installation, crontick.test_clock, crontick.unfinished_jobs, crontick.pauses,
             crontick.report_runs, crontick.report_parts
@@ -36,7 +37,8 @@ begin
         grant select on
             crontick.jobs, crontick.overview, crontick.dead_letters, crontick.doubts, crontick.blocked_groups, crontick.paused, crontick.limits, crontick.endpoints,
             crontick.audit, crontick.attempts, crontick.markers, crontick.ticks, crontick.kinds, crontick.deployments,
-            crontick.installation, crontick.test_clock, crontick.report_runs, crontick.breakers, crontick.schedules, crontick.successes
+            crontick.installation, crontick.test_clock, crontick.report_runs, crontick.breakers, crontick.schedules, crontick.successes,
+            crontick.alerts, crontick.alert_messages, crontick.alert_silences
             to crontick_read;
     end if;
     if exists (select from pg_catalog.pg_roles where rolname = 'crontick_admin') then

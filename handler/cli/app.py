@@ -3,6 +3,7 @@
 import typer
 
 from crontick.handler.cli import (
+    alerts,
     breakers,
     check,
     dead,
@@ -55,6 +56,7 @@ app.add_typer(dead.app, name="dead")
 app.add_typer(doubts.app, name="doubts")
 app.add_typer(email.app, name="email")
 app.add_typer(breakers.app, name="breakers")
+app.add_typer(alerts.app, name="alerts")
 app.command("pause")(pauses.pause)
 app.command("resume")(pauses.resume)
 app.command("groups")(groups.groups)

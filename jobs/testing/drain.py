@@ -106,7 +106,8 @@ def drain(
 async def _ticked(conn: Any, place: Place, limit: int, known: Deployment) -> Summary:
     link = BorrowedLink(conn, place)
     verdicts = Verdicts()
-    known = msgspec.structs.replace(known, around=around_attempts(conn, place, link, known.around, verdicts))
+    around = around_attempts(conn, place, link, known.around, verdicts)
+    known = msgspec.structs.replace(known, around=around, alerts=None)
     bounds = Bounds(
         limit=limit,
         concurrency=1,

@@ -14,10 +14,11 @@ create function crontick.close_tick(
     p_queues text[],
     p_jobs bigint[],
     p_retention_seconds float8[],
-    p_stay_seconds float8 default 0
+    p_stay_seconds float8 default 0,
+    p_alerts jsonb default null
 ) returns table (
     closed boolean, more boolean, parked int, stop_reason text, cancels bigint[], next_due_at timestamptz,
-    oldest_due_seconds float8, unknown_kinds text[]
+    oldest_due_seconds float8, unknown_kinds text[], active_alerts text[], alert_messages text
 )
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -97,6 +98,7 @@ begin
             stop_reason = coalesce(t.stop_reason, case when more then p_stop_reason else 'empty' end)
         where t.opening = p_opening
         returning t.stop_reason into stop_reason;
+        select t.active, t.messages into active_alerts, alert_messages from crontick.tend_alerts(p_opening, v_now, p_alerts) as t;
         perform crontick.retain(p_opening, p_retention_seconds, v_now);
         update crontick.tick_slots as s set taken_until = '-infinity' where s.opening = p_opening and s.taken_until > v_now;
     end if;

@@ -1,7 +1,8 @@
 -- Make a deployment known: its kinds, by which an enqueue from any language finds queue and priority; and its schedules, which are
 -- those in force from now on. Not yet known where a schedule is held by another transaction.
 create function crontick.sync_deployment(
-    p_hash text, p_version text, p_kinds jsonb, p_strict boolean, p_schedules jsonb default null, p_digest text default ''
+    p_hash text, p_version text, p_kinds jsonb, p_strict boolean, p_schedules jsonb default null, p_digest text default '',
+    p_expected_seconds float8 default null
 ) returns void
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -17,10 +18,11 @@ declare
 begin
     -- null: code that knows nothing of schedules leaves them as they are.
     if p_schedules is null or crontick.sync_schedules(p_hash, p_digest, p_schedules, v_now) then
-        insert into crontick.deployments (hash, version, kinds, first_seen_at, last_seen_at, schedules)
+        insert into crontick.deployments (hash, version, kinds, first_seen_at, last_seen_at, schedules, expected_every)
         select
             p_hash, p_version, coalesce(array_agg(k.name order by k.name), '{}'), v_now, v_now,
-            case when p_schedules is null then (select i.schedules from crontick.installation as i) else p_digest end
+            case when p_schedules is null then (select i.schedules from crontick.installation as i) else p_digest end,
+            make_interval(secs => p_expected_seconds)
         from jsonb_to_recordset(p_kinds) as k (name text)
         on conflict do nothing;
     end if;

@@ -203,7 +203,12 @@ begin
     if v_tick.started_at < v_job.run_at then
         return format(
             'due since %s, but no tick has come since %s%s: call POST /cron/tick, or look at its trigger', to_char(v_job.run_at, v_time),
-            to_char(v_tick.started_at, v_time), coalesce(' (' || v_tick.trigger || ')', '')
+            to_char(v_tick.started_at, v_time), coalesce(
+                format(
+                    ' (%s)', concat_ws(', ', v_tick.trigger, 'expected every ' || crontick.told_interval(crontick.expected_every(v_tick.trigger)))
+                ),
+                ''
+            )
         );
     end if;
     if not exists (select from crontick.kinds as k where k.name = v_job.kind) then

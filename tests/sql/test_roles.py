@@ -112,7 +112,10 @@ async def test_the_tick_role_runs_a_whole_tick(database: str, conn: psycopg.Asyn
         4,
         1,
         1,
-        ["the test clock is installed: times may be moved"],
+        [
+            "the test clock is installed: times may be moved",
+            "alerts are active: dead_letters: `crontick alerts` tells since when, and the mend",
+        ],
     )
     assert summary.reminders["soon"].fired == 1
     sealed = await (await conn.execute("select sealed from crontick.endpoints")).fetchall()

@@ -1,0 +1,1 @@
+"""Alerts on their way: imported only by a tick that has one to send."""
