@@ -94,7 +94,8 @@ class Exchanges:
         opened = Opened(tick, ran, reason, rescued, late, warnings, opened_at)
         self._opened_at = opened_at
         if ran:
-            self._coming = await coming_up(self._deployment.reminders, reminders, answers[1:], opened.warnings)
+            asked = list(zip(reminders, answers[1:], strict=True))
+            self._coming = await coming_up(self._deployment.reminders, asked, opened_at, opened.warnings)
             self._found = self._coming.found
             self._due = due
         if self._unsealed and ran:

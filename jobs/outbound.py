@@ -148,16 +148,25 @@ def _failed(error: Exception, host: str, *, written: bool) -> NotConnected | Una
 
 
 def retry_after_seconds(headers: Mapping[str, str], now: datetime) -> float | None:
-    """What ``Retry-After`` asks for (RFC 9110, 10.2.3), 24 h at most; None when it holds neither seconds nor a date."""
+    """What ``Retry-After`` asks for (RFC 9110, 10.2.3), 24 h at most; None when it holds neither seconds nor a date.
+
+    A date is of the sender's clock: it counts from the answer's own ``Date``, and from ``now`` where that is missing.
+    """
     value = headers.get("retry-after", "").strip(" \t")
     if value.isascii() and value.isdigit():
         return LONGEST_RETRY_AFTER if len(value) > 9 else min(float(value), LONGEST_RETRY_AFTER)
+    at = _date(value)
+    if at is None:
+        return None
+    said_at = _date(headers.get("date", "").strip(" \t")) or now
+    return min(max((at - said_at).total_seconds(), 0.0), LONGEST_RETRY_AFTER)
+
+
+def _date(value: str) -> datetime | None:
     from email.utils import parsedate_to_datetime
 
     try:
         at = parsedate_to_datetime(value)
     except (ValueError, TypeError, IndexError, OverflowError):
         return None
-    if at.tzinfo is None:
-        at = at.replace(tzinfo=UTC)  # asctime's form has no zone, and means UTC
-    return min(max((at - now).total_seconds(), 0.0), LONGEST_RETRY_AFTER)
+    return at if at.tzinfo else at.replace(tzinfo=UTC)  # asctime's form has no zone, and means UTC

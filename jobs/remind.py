@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import Iterable, Sequence
-from datetime import UTC, datetime, timedelta
+from datetime import datetime, timedelta
 from typing import Any, Final
 
 import msgspec
@@ -17,6 +17,8 @@ __all__ = ["ComingUp", "Found", "ask_for_items", "coming_up"]
 _GENERATED_AT_MOST: Final = 1000
 _SECONDS_FOR_ALL: Final = 6.0
 """For the queries of all reminders: well within what one trip may take."""
+_ASKED_AGAIN_AFTER: Final = timedelta(minutes=15)
+"""Where a reminder could not say what comes up: told as ``more`` it would call ticks without end, untold none."""
 
 
 class Found(msgspec.Struct, frozen=True):
@@ -32,11 +34,15 @@ class ComingUp(msgspec.Struct):
     more: bool = False
     next_at: datetime | None = None
 
+    def look_at(self, moment: datetime) -> None:
+        """A tick is needed then, at the latest."""
+        self.next_at = min(self.next_at or moment, moment)
+
     def add(self, reminder: Reminder, item: Item, now: datetime) -> None:
         """Sort one item by its time."""
         due_at = reminder.due_at(item.item_at)
         if due_at > now:
-            self.next_at = min(self.next_at or due_at, due_at)
+            self.look_at(due_at)
             return
         last = reminder.last_moment(item.item_at)
         self.found.append(
@@ -69,11 +75,11 @@ def ask_for_items(reminder: Reminder, *, among: int = 1) -> Segment:
 
 
 async def coming_up(
-    all_reminders: Iterable[Reminder], asked: Sequence[Reminder], answers: Sequence[Answer], warnings: list[str]
+    reminders: Iterable[Reminder], asked: Sequence[tuple[Reminder, Answer]], opened_at: datetime, warnings: list[str]
 ) -> ComingUp:
-    """What is to be enqueued; a reminder that goes wrong is a warning, and stops no other."""
-    coming = ComingUp()
-    for reminder, answer in zip(asked, answers, strict=True):
+    """What is to be enqueued; a reminder that goes wrong is a warning, is asked again, and stops no other."""
+    coming, warned = ComingUp(), len(warnings)
+    for reminder, answer in asked:
         if answer.error is not None:
             failed = f"its query failed (SQLSTATE {answer.error.sqlstate})"
             warnings.append(
@@ -90,9 +96,11 @@ async def coming_up(
             coming.add(reminder, item, now)
         if len(items) > ITEMS_PER_TICK and reminder.due_at(items[-1][0].item_at) <= items[-1][1]:
             coming.more = True
-    for reminder in all_reminders:
+    for reminder in reminders:
         if reminder.items is not None:
-            await _generated(reminder, coming, warnings)
+            await _generated(reminder, coming, opened_at, warnings)
+    if len(warnings) > warned:
+        coming.look_at(opened_at + _ASKED_AGAIN_AFTER)
     return coming
 
 
@@ -100,9 +108,8 @@ def _item(row: tuple[Any, ...]) -> Item:
     return Item(item=row[0], item_at=as_moment(row[1]), payload=row[2] or "{}", group_key=row[3])
 
 
-async def _generated(reminder: Reminder, coming: ComingUp, warnings: list[str]) -> None:
+async def _generated(reminder: Reminder, coming: ComingUp, now: datetime, warnings: list[str]) -> None:
     """Items of an async generator; the statement that enqueues them leaves out those that have a record already."""
-    now = datetime.now(UTC)
     assert reminder.items is not None
     try:
         async with asyncio.timeout(SECONDS_PER_QUERY):

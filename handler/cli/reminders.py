@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Mapping
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Annotated, Any, Final
 
 import psycopg
@@ -18,6 +18,7 @@ from crontick.jobs.payload import encode_json
 from crontick.jobs.remind import ask_for_items
 from crontick.jobs.reminders import Item, Reminder, as_moment
 from crontick.jobs.secret_fields import shown
+from crontick.sql import query
 from crontick.sql.wire import trip
 
 app: Final = typer.Typer(help="What comes up, and whom it concerns.", no_args_is_help=True)
@@ -63,7 +64,7 @@ async def previewed(url: str, reminders: list[Reminder], kinds: Mapping[str, Kin
     async with await connect(url, timeout_seconds=CONNECT_SECONDS) as conn:
         for reminder in reminders:
             try:
-                items = _generated(reminder) if reminder.items else _queried(conn, reminder)
+                items = _generated(conn, reminder) if reminder.items else _queried(conn, reminder)
                 found += [_row(reminder, item, now, kinds[reminder.kind]) async for item, now in items]
             except psycopg.Error as error:
                 failed.append(f"reminder {reminder.name}: {error.diag.message_primary} ({error.sqlstate})")
@@ -81,8 +82,9 @@ async def _queried(conn: psycopg.AsyncConnection[Any], reminder: Reminder) -> As
         yield Item(item=item, item_at=as_moment(item_at), payload=payload or "{}", group_key=group_key), now
 
 
-async def _generated(reminder: Reminder) -> AsyncIterator[tuple[Item, datetime]]:
-    now = datetime.now(UTC)
+async def _generated(conn: psycopg.AsyncConnection[Any], reminder: Reminder) -> AsyncIterator[tuple[Item, datetime]]:
+    cursor = await conn.execute(query("read_clock").text.encode())
+    [(now, _)] = await cursor.fetchall()
     assert reminder.items is not None  # previewed asked
     async for item in reminder.items(now, now + reminder.window()):
         yield item, now

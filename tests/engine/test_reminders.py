@@ -347,7 +347,7 @@ async def test_an_async_generator_reminds_too(world: World) -> None:
         assert end - start == HOUR + DAY
         yield Item(item="7", item_at=moment, payload={"booking": 7})
         yield Item(item="8", item_at=moment, payload={"booking": 8})
-        yield Item(item="9", item_at=moment + 2 * HOUR, payload={"booking": 9})
+        yield Item(item="9", item_at=moment + HOUR, payload={"booking": 9})
 
     @reminder("bad", kind="note", lead=HOUR)
     async def bad(start: datetime, end: datetime) -> AsyncIterator[Item]:
@@ -356,12 +356,52 @@ async def test_an_async_generator_reminds_too(world: World) -> None:
         yield Item(item="none", item_at=start, payload={})
 
     sent: list[int] = []
-    moment = datetime.now(UTC) + timedelta(minutes=30)
+    moment = datetime.now(UTC) + timedelta(minutes=5)
     world.reminders = [bad, gen]
     summary = await world.tick(noting(sent))
     await world.tick(noting(sent))
-    assert (sorted(sent), summary.next_due_at) == ([7, 8], moment + HOUR)
+    assert (sorted(sent), summary.next_due_at) == ([7, 8], moment)
     assert any("reminder bad: its generator failed (OSError)" in warning for warning in summary.warnings)
+
+
+@pytest.mark.usefixtures("bookings")
+async def test_a_generator_is_asked_by_the_database_s_clock(world: World) -> None:
+    @reminder("gen", kind="note", lead=HOUR)
+    async def gen(start: datetime, end: datetime) -> AsyncIterator[Item]:
+        asked.append(start)
+        yield Item(item="7", item_at=moment, payload={"booking": 7})
+
+    sent: list[int] = []
+    asked: list[datetime] = []
+    world.reminders = [gen]
+    await world.later(10 * 24 * 3600)
+    before = await world.one("select crontick.now()")
+    moment = before + timedelta(minutes=30)
+    await world.tick(noting(sent))
+    assert (sent, before <= asked[0] < moment) == ([7], True)
+
+
+@pytest.mark.parametrize("wrong", ["select 1 as item, now() as item_at, null as payload from pg_sleep(20)", None])
+@pytest.mark.usefixtures("bookings")
+async def test_a_reminder_that_could_not_say_what_comes_up_is_asked_again_in_a_quarter_of_an_hour(
+    world: World, wrong: str | None
+) -> None:
+    @reminder("gen", kind="note", lead=HOUR)
+    async def gen(start: datetime, end: datetime) -> AsyncIterator[Item]:
+        if end > start:
+            raise OSError("the calendar is down")
+        yield Item(item="none", item_at=start, payload={})
+
+    sent: list[int] = []
+    asked = day_before(name="day", query=wrong) if wrong else gen
+    world.reminders = [asked]
+    summary = await world.tick(noting(sent))
+    assert (summary.more, f"reminder {asked.name}: its " in summary.warnings[-1]) == (False, True)
+    assert summary.next_due_at == await world.one("select max(started_at) + interval '15 min' from crontick.ticks")
+    await book(world, 1, 20)
+    world.reminders = [day_before()]
+    await world.tick(noting(sent))
+    assert sent == [1]
 
 
 @pytest.mark.usefixtures("bookings")
