@@ -6,16 +6,17 @@ WORKERS ?= 2
 TESTS ?= tests
 
 # A strict editable install links the files that exist when it is made: another list of files, another stamp.
-FILES := $(shell find handler jobs sql -name '*.py' -o -name '*.sql' -o -name '*.template' -o -name py.typed | LC_ALL=C sort | cat - pyproject.toml | cksum | cut -d ' ' -f 1)
+FILES := $(shell find handler jobs sql -name '*.py' -o -name '*.sql' -o -name '*.template' -o -name '*.html' -o -name '*.css' -o -name '*.js' -o -name '*.svg' -o -name py.typed | LC_ALL=C sort | cat - pyproject.toml | cksum | cut -d ' ' -f 1)
 INSTALLED := $(VENV)/installed-$(FILES)
 
-.PHONY: help demo test check lock bench package clean
+.PHONY: help demo test check lock bench package pictures clean
 help:
 	@echo "make demo     see it work, on a PostgreSQL of its own"
 	@echo "make test     run the tests (TESTS=tests/door WORKERS=4)"
 	@echo "make check    format, lint, types, layers, SQL, dependencies, dead code, workflows"
 	@echo "make bench    measure drains and cold ticks"
 	@echo "make package  build the wheel and use it from a project of its own"
+	@echo "make pictures take the pictures of docs/ again"
 	@echo "make lock     bring requirements.lock up to pyproject.toml (UPGRADE=--upgrade for newer releases)"
 	@echo "make clean    remove what the others made"
 
@@ -43,6 +44,9 @@ bench: $(INSTALLED)
 
 package: $(INSTALLED)
 	tests/package/check $(BIN)/python
+
+pictures: $(INSTALLED)
+	TESTS_PICTURES=1 $(BIN)/python -m pytest tests/dashboard/test_pictures.py
 
 lock: $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv

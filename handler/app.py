@@ -57,6 +57,9 @@ def create_app(
     routes.append(Route(f"{prefix}/openapi.json", _Later(lambda: _document(settings))))
     if settings.admin_secrets or settings.enqueue_secrets:
         routes.append(Route(f"{prefix}/api/{{rest:path}}", _Later(lambda: _api(settings, deployment))))
+    if settings.admin_secrets:
+        page = _Later(lambda: _page(settings))
+        routes += [Route(f"{prefix}/dashboard", page), Route(f"{prefix}/dashboard/{{path:path}}", page)]
 
     @asynccontextmanager
     async def lifespan(_: Any) -> AsyncIterator[None]:
@@ -98,6 +101,18 @@ def _document(settings: Settings) -> ASGIApp:
     from crontick.handler.operate.openapi import DocumentDoor
 
     return DocumentDoor(settings)
+
+
+def _page(settings: Settings) -> ASGIApp:
+    import importlib.util
+
+    if importlib.util.find_spec("jinja2") is None:
+        from crontick.sql.extras import install
+
+        raise Unavailable(f"the page needs more: {install('dashboard')}", retry_after_seconds=3600)
+    from crontick.handler.dashboard.door import DashboardDoor
+
+    return DashboardDoor(settings)
 
 
 class _NoTick:

@@ -33,6 +33,8 @@ KEY_REUSED: Final = Type("key-reused", 422, "The Idempotency-Key came with anoth
 NO_REPORT: Final = Type("no-report", 404, "There is no such run of a report")
 REPORT_NOT_READY: Final = Type("report-not-ready", 409, "The report's file is not finished")
 LINK_REFUSED: Final = Type("link-refused", 403, "The link does not open this")
+FORM_REFUSED: Final = Type("form-refused", 403, "The form was not sent by this page")
+TOO_MANY_ATTEMPTS: Final = Type("too-many-attempts", 429, "Too many wrong secrets")
 RANGE: Final = Type("range", 416, "No byte of the file is in that range")
 ANSWER_TOO_LARGE: Final = Type("answer-too-large", 413, "The file is too large for one answer of this host")
 UNAVAILABLE: Final = Type("unavailable", 503, "No tick can run just now")
@@ -55,6 +57,8 @@ TYPES: Final = (
     NO_REPORT,
     REPORT_NOT_READY,
     LINK_REFUSED,
+    FORM_REFUSED,
+    TOO_MANY_ATTEMPTS,
     RANGE,
     ANSWER_TOO_LARGE,
     UNAVAILABLE,

@@ -9,7 +9,8 @@ import typer
 from crontick.handler.cli.database import Connection, ask, ask_one, connected, settings
 from crontick.handler.cli.findings import Finding, tell
 from crontick.handler.cli.options import Json, length
-from crontick.handler.cli.screen import Row, lasting
+from crontick.handler.cli.screen import Row
+from crontick.handler.lengths import lasting
 from crontick.jobs.config import load_config
 from crontick.jobs.slots import zone_data_version
 

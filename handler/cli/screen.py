@@ -11,6 +11,8 @@ from rich.console import Console
 from rich.table import Table
 from rich.text import Text
 
+from crontick.handler.lengths import lasting
+
 Row = Mapping[str, Any]
 
 # Cc: control; Cf: invisible, some of which turn the direction of what follows; Cs: half a character.
@@ -80,17 +82,6 @@ def cell(value: Any) -> str:
         case dict() | list():
             return clean(json.dumps(value, default=_plain, ensure_ascii=False))
     return clean(str(value))
-
-
-def lasting(length: timedelta) -> str:
-    """A length of time in its two largest units, such as ``2d 3h``."""
-    seconds = max(int(length.total_seconds()), 0)
-    parts: list[str] = []
-    for unit, size in (("d", 86_400), ("h", 3_600), ("m", 60), ("s", 1)):
-        count, seconds = divmod(seconds, size)
-        if count or (unit == "s" and not parts):
-            parts.append(f"{count}{unit}")
-    return " ".join(parts[:2])
 
 
 def _draw(rows: Sequence[Row], columns: Sequence[str]) -> None:

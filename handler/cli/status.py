@@ -9,7 +9,8 @@ from rich.console import Console
 
 from crontick.handler.cli.database import Connection, ask, connected
 from crontick.handler.cli.options import Json, length
-from crontick.handler.cli.screen import Row, lasting, say, say_json, table
+from crontick.handler.cli.screen import Row, say, say_json, table
+from crontick.handler.lengths import lasting
 
 COLUMNS: Final = ("queue", "kind", "status", "held_by", "jobs", "oldest_due")
 PAUSES: Final = ("what", "name", "paused_at", "by", "reason")

@@ -6,7 +6,8 @@ import typer
 
 from crontick.handler.cli.database import ask, connected
 from crontick.handler.cli.options import Count, Json
-from crontick.handler.cli.screen import Row, lasting, say, say_json, table
+from crontick.handler.cli.screen import Row, say, say_json, table
+from crontick.handler.lengths import lasting
 
 COLUMNS: Final = (
     "id",

@@ -11,7 +11,6 @@ from datetime import timedelta
 from pathlib import Path
 from typing import Final
 
-from crontick.handler.cli.screen import lasting
 from crontick.handler.dev.app import App
 from crontick.handler.dev.database import Database, database
 from crontick.handler.dev.environ import environ_for_app, found_modules
@@ -21,6 +20,7 @@ from crontick.handler.dev.mails import teller
 from crontick.handler.dev.refused import DevRefused
 from crontick.handler.dev.ticks import Ticks
 from crontick.handler.dev.watch import Seen, changed, look
+from crontick.handler.lengths import lasting
 from crontick.handler.loopback import HOST, listening
 from crontick.handler.mail_sink import mail_sink
 from crontick.jobs.settings import Settings

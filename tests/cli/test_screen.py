@@ -8,7 +8,8 @@ from datetime import UTC, datetime, timedelta
 
 import pytest
 
-from crontick.handler.cli.screen import cell, clean, lasting
+from crontick.handler.cli.screen import cell, clean
+from crontick.handler.lengths import lasting
 
 
 @pytest.mark.parametrize(

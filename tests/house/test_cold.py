@@ -83,6 +83,14 @@ def test_of_schedules_an_idle_tick_imports_the_declarations_and_neither_expressi
     assert loaded & {"cronsim", "tzdata"} == set()  # psycopg has imported zoneinfo
 
 
+def test_what_operators_see_costs_an_idle_tick_nothing(
+    database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("CRONTICK_ADMIN_SECRET", "a81c5e0f7d2b43968e1f0c7a5d3b2914")
+    loaded = imported(IDLE_TICK, database, tmp_path)
+    assert [name for name in loaded if name.startswith(("crontick.handler.dashboard", "jinja2", "markupsafe"))] == []
+
+
 def test_of_others_an_idle_tick_imports_little_that_a_bare_function_does_not(database: str, tmp_path: Path) -> None:
     more = imported(IDLE_TICK, database, tmp_path) - imported(BARE, database, tmp_path)
     assert {name.partition(".")[0] for name in more} == {"crontick", "faulthandler", "msgspec", "resource"}

@@ -28,9 +28,9 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> zipfile.ZipFile:
     return zipfile.ZipFile(path)
 
 
-def test_it_has_every_python_sql_and_template_file_and_says_that_it_is_typed(wheel: zipfile.ZipFile) -> None:
+def test_it_has_every_file_that_it_works_with_and_says_that_it_is_typed(wheel: zipfile.ZipFile) -> None:
     packed = {name for name in wheel.namelist() if ".dist-info/" not in name}
-    endings = {".py", ".sql", ".template"}
+    endings = {".py", ".sql", ".template", ".html", ".css", ".js", ".svg"}
     sources = {path for folder in FOLDERS for path in (ROOT / folder).rglob("*") if path.suffix in endings}
     expected = {f"crontick/{path.relative_to(ROOT)}" for path in sources}
     assert packed == expected | {f"crontick/{folder}/py.typed" for folder in FOLDERS}

@@ -1,0 +1,58 @@
+"""The first page: does it tick, is it late, does anything wait for a person."""
+
+from collections import Counter
+from collections.abc import Sequence
+from datetime import timedelta
+from typing import Final
+
+from crontick.handler.dashboard import pictures
+from crontick.handler.dashboard.visit import Page, Visit
+from crontick.handler.operate import reads
+from crontick.handler.operate.asked import Asked, ListTicks
+from crontick.handler.operate.rows import Tick, Work
+
+COLUMNS: Final = ("queued", "running", "failed", "held", "dead")
+_TICKS: Final = 500
+_DRAWN: Final = 60
+_JOBS_LOOKED_AT: Final = 5000
+_KINDS: Final = 8
+
+
+async def overview(visit: Visit) -> Page:
+    """Counts, the last tick, pictures."""
+    told = await reads.read_overview(visit.conn, Asked())
+    ticks = (await reads.list_ticks(visit.conn, ListTicks(limit=_TICKS))).ticks
+    [due] = await reads.read(visit.conn, "read_next_due", {})
+    asked = {"look_at": _JOBS_LOOKED_AT, "at_most": _KINDS}
+    kinds = await reads.typed(visit.conn, "list_durations", pictures.Duration, asked)
+    came = [tick for tick in ticks if tick.ended != "busy"]
+    drawn = [
+        pictures.outcomes(came[:_DRAWN]),
+        pictures.ages(told.work),
+        pictures.gaps(came),
+        pictures.durations(kinds),
+    ]
+    values = {
+        "state": told.state,
+        "queues": by_queue(told.work),
+        "columns": COLUMNS,
+        "paused": told.paused,
+        "next_due_at": due["next_due_at"],
+        "late": lateness(came),
+        "pictures": drawn,
+    }
+    return Page("overview.html", values)
+
+
+def by_queue(work: Sequence[Work]) -> dict[str, Counter[str]]:
+    """How many jobs of each queue are in which state; what is held counts as that."""
+    queues: dict[str, Counter[str]] = {}
+    for row in work:
+        queues.setdefault(row.queue, Counter())["held" if row.held_by else row.status] += row.jobs
+    return queues
+
+
+def lateness(ticks: Sequence[Tick]) -> timedelta | None:
+    """How late half of the triggers that said when they were due came, at most."""
+    late = sorted(tick.late for tick in ticks if tick.late is not None)
+    return late[len(late) // 2] if late else None

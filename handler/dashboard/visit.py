@@ -1,0 +1,39 @@
+"""What a page is asked, and what it answers."""
+
+from collections.abc import Awaitable, Callable
+from typing import Any
+
+import msgspec
+
+from crontick.handler.dashboard.form import Form
+from crontick.handler.dashboard.session import Session
+from crontick.handler.operate.reads import Connection
+from crontick.jobs.settings import Settings
+
+
+class Visit(msgspec.Struct, frozen=True):
+    """A request of somebody who is logged in. ``told`` is the query or the form; ``number`` stands in the path."""
+
+    settings: Settings
+    session: Session
+    conn: Connection
+    told: Form
+    number: int = 0
+
+
+class Page(msgspec.Struct, frozen=True):
+    """A template and its values."""
+
+    template: str
+    values: dict[str, Any]
+    status: int = 200
+
+
+class Go(msgspec.Struct, frozen=True):
+    """Another page, which says that sentence first."""
+
+    to: str
+    sentence: str = ""
+
+
+Answer = Callable[[Visit], Awaitable[Page | Go]]
