@@ -21,7 +21,7 @@ begin
         group by b.hold
         order by b.hold
     loop
-        if pg_try_advisory_xact_lock(crontick.breaker_lock(v_hold)) then
+        if crontick.try_breaker(v_hold) then
             select b.* into v_breaker from crontick.breakers as b where b.hold = v_hold;
             continue when v_breaker.state is null or v_breaker.state = 'closed';
             if v_breaker.state = 'open' and v_breaker.retry_at <= p_now then

@@ -13,7 +13,7 @@ declare
     v_said text;
 begin
     for v_hold in select distinct c.hold from crontick.target_calls as c order by c.hold limit p_bound loop
-        continue when not pg_try_advisory_xact_lock(crontick.breaker_lock(v_hold));
+        continue when not crontick.try_breaker(v_hold);
         select b.* into v_breaker from crontick.breakers as b where b.hold = v_hold;
         v_known := found;
         v_before := v_breaker;

@@ -18,10 +18,10 @@ begin
     )
     select
         wanted.hold, n.name is not null, owed.paid_at, every.spacing, n.burst,
-        -- In whole tokens: what the bucket holds, less what is not yet paid off.
-        div(
-            extract(epoch from n.burst * every.spacing - (owed.paid_at - p_now)), extract(epoch from every.spacing)
-        )::int,
+        -- In whole tokens: what the bucket holds, less what is not yet paid off; after the clock went back that may be any amount.
+        case when n.spacing_us is not null then greatest(
+            div(extract(epoch from n.burst * every.spacing - (owed.paid_at - p_now)), extract(epoch from every.spacing)), 0
+        )::int end,
         case when n.concurrency is not null then greatest(n.concurrency - coalesce(r.jobs, 0), 0) end,
         n.said
     from unnest(p_holds) with ordinality as wanted (hold, nth)

@@ -28,7 +28,7 @@ begin
             limit p_bound
         )
     loop
-        continue when not pg_try_advisory_xact_lock(crontick.breaker_lock(v_hold));
+        continue when not crontick.try_breaker(v_hold);
         select b.* into v_breaker
         from crontick.breakers as b
         where b.hold = v_hold and (

@@ -165,6 +165,24 @@ async def test_a_person_who_is_just_deciding_keeps_no_tick_waiting(world: World)
     assert await world.status(held) == "succeeded"
 
 
+@pytest.mark.parametrize("at", ["the verdict", "the probe"])
+async def test_a_breakers_row_that_somebody_holds_keeps_no_tick_waiting(world: World, at: str) -> None:
+    await fallen(world)
+    probe = await world.enqueue(doomed.call)
+    await world.later("2 minutes")
+    if at == "the verdict":
+        await world.conn.execute("update crontick.breakers set state = 'closed', opened_at = null, failures = 1")
+    before = await state(world)
+    async with await psycopg.AsyncConnection.connect(world.url) as person:
+        await person.execute("select from crontick.breakers for update")
+        summary = await world.tick()
+        assert (summary.succeeded, summary.more) == ((1, True) if at == "the verdict" else (0, True))
+        assert await state(world) == before
+    await world.tick()
+    assert await world.status(probe) == "succeeded"
+    assert await world.value("select failures from crontick.breakers") == 0
+
+
 async def test_what_a_tick_held_while_somebody_reset_the_breaker_is_let_go(world: World) -> None:
     await fallen(world)
     job = await world.enqueue(doomed.call)
@@ -288,6 +306,41 @@ async def test_a_probe_that_a_limit_holds_leaves_its_place(world: World) -> None
     assert await state(world) == ("open", 1)
 
 
+async def test_a_limit_without_room_moves_one_held_job_and_not_one_a_tick(world: World, tmp_path: Path) -> None:
+    config = tmp_path / "crontick.toml"
+    config.write_text('[limits.call]\nkind = "call"\nrate = "1/hour"\nburst = 5\n')
+    world.settings["config_path"] = config
+    await fallen(world)
+    await doomed.call.enqueue_many(world.conn, [{}] * 10)
+    await world.tick()
+    await world.later("2 minutes")
+    for _ in range(3):
+        summary = await world.tick()
+        assert (summary.claimed, summary.more) == (0, False)
+    waiting = "select left(held_by, 7), count(*) from crontick.unfinished_jobs where held_by is not null group by 1"
+    assert dict(await world.rows(waiting)) == {"breaker": 9, "limit:c": 1}
+    await world.later("1 hour")
+    assert (await world.tick()).succeeded == 1
+    assert await state(world) == ("closed", 1)
+
+
+async def test_a_probe_whose_line_somebody_holds_stays_the_next_to_be_tried(world: World, tmp_path: Path) -> None:
+    config = tmp_path / "crontick.toml"
+    config.write_text('[limits.call]\nkind = "call"\nrate = "100/minute"\n')
+    world.settings["config_path"] = config
+    await fallen(world)
+    await doomed.call.enqueue_many(world.conn, [{}] * 10)
+    await world.tick()
+    await world.later("2 minutes")
+    async with await psycopg.AsyncConnection.connect(world.url) as person:
+        await person.execute("select from crontick.limit_lines for update")
+        summary = await world.tick()
+        assert (summary.claimed, summary.stop_reason) == (0, "empty")
+        held = "select count(*) from crontick.unfinished_jobs where held_by like 'breaker:%%'"
+        assert await world.value(held) == 9
+    assert (await world.tick()).succeeded == 10
+
+
 async def test_a_function_that_completed_its_job_itself_was_a_probe_too(world: World) -> None:
     @kind("call", breaker=True)
     async def call(payload: dict[str, Any], ctx: Context) -> None:
@@ -397,3 +450,14 @@ async def test_a_deployment_that_lacks_the_kind_leaves_its_breaker_alone(world: 
     held = "select count(*) from crontick.unfinished_jobs where held_by like 'breaker:%%'"
     assert await world.value(held) == 10
     assert (await world.tick()).succeeded == 10
+
+
+async def test_what_waits_for_a_kind_that_no_deployment_knows_wakes_nobody(world: World) -> None:
+    await fallen(world)
+    await world.enqueue(doomed.call)
+    await world.tick()
+    await world.later("2 days")
+    others = deployed(world.url, [doomed.note])
+    await run_tick(others, TickRequest())
+    assert (await run_tick(others, TickRequest())).next_due_at is None
+    assert (await world.tick()).claimed == 1

@@ -43,6 +43,22 @@ async def test_tokens_come_back_one_by_one_and_never_more_than_the_burst(world: 
     assert started == [5, 0, 1, 1, 5]
 
 
+async def test_a_clock_that_goes_back_stops_no_tick(world: LimitedWorld) -> None:
+    world.says('[limits.api]\nkind = "call"\nrate = "1000000/second"')
+    await world.later(86400)
+    await world.tick(call)
+    for _ in range(2):  # the first tick of a day prunes idle lines
+        await call.enqueue(world.conn, {})
+        await world.tick(call)
+    assert await world.one("select count(*) from crontick.limit_lines") == 1
+    await world.later(-86400)
+    await call.enqueue(world.conn, {})
+    beside = await other.enqueue(world.conn, {})
+    assert (await world.tick(call, other)).succeeded == 1
+    assert await world.status(beside) == ["succeeded"]
+    assert await world.waiting() == {"api": 1}
+
+
 async def test_fifty_ticks_at_once_never_start_more_than_the_rate_in_any_window(world: LimitedWorld) -> None:
     world.says('[limits.api]\nkind = "call"\nrate = "20/second"\nburst = 5')
     world.settings |= {"max_parallel_ticks": 50, "db_connections": 1, "concurrency": 4}
