@@ -1,5 +1,6 @@
 """A tick from outside: connect, tick, and say in one's own words when that cannot be done."""
 
+import math
 import os
 from datetime import timedelta
 from typing import Any, Final
@@ -9,6 +10,7 @@ import psycopg
 
 from crontick.jobs.bounds import Bounds
 from crontick.jobs.caller import Caller
+from crontick.jobs.clock import Moment
 from crontick.jobs.deployment import Deployment, load_deployment
 from crontick.jobs.exchange import Exchanges
 from crontick.jobs.keep import Keeper
@@ -29,6 +31,8 @@ _KEEPER: Final = Keeper()
 _BEFORE_THE_HOST_ENDS_IT: Final = 3.0
 """A tick ends so many seconds before the call does, so that its answer and its last outcomes get through."""
 _SHORTEST_TICK: Final = 0.5
+_AFTER_THE_HEARTBEAT: Final = 1.0
+_SHORTEST_PING: Final = 0.5
 _FOR_ALERTS_SECONDS: Final = 0.5
 """What is wrong is told by a tick that has used up its time, too: its leases outlive it by far more."""
 
@@ -45,6 +49,34 @@ async def run_tick(
 
     ``call_ends_in_seconds``: the host ends this very call then, whatever it says of others (P4).
     """
+    beats, began = deployment.config.heartbeat, Moment()
+    if beats is None or request.dry_run:
+        return await _ticked(deployment, request, caller, stop, call_ends_in_seconds)
+    from crontick.jobs.heartbeat import Heartbeat
+
+    heartbeat = Heartbeat(deployment, beats)
+    heartbeat.start()
+    ends_in = call_ends_in_seconds or deployment.settings.host_limit_seconds or math.inf
+
+    def left_seconds() -> float:
+        return max(ends_in - began.elapsed_seconds() - _AFTER_THE_HEARTBEAT, _SHORTEST_PING)
+
+    try:
+        summary = await _ticked(deployment, request, caller, stop, call_ends_in_seconds)
+    except Exception as error:
+        await heartbeat.fail(error, left_seconds=left_seconds())
+        raise
+    await heartbeat.success(summary, left_seconds=left_seconds())
+    return summary
+
+
+async def _ticked(
+    deployment: Deployment,
+    request: TickRequest,
+    caller: Caller | None,
+    stop: Stop | None,
+    call_ends_in_seconds: float | None,
+) -> Summary:
     settings = deployment.settings
     url = settings.database_url
     if url is None:

@@ -11,6 +11,7 @@ import typer
 
 from crontick.handler.cli.check_limits import idle_limits
 from crontick.handler.cli.check_mail import unsendable
+from crontick.handler.cli.check_telling import untold
 from crontick.handler.cli.database import naming
 from crontick.handler.cli.findings import Finding, tell
 from crontick.handler.cli.kinds import COLUMNS, rows
@@ -67,6 +68,7 @@ def _findings(environ: Mapping[str, str], *, offline: bool) -> Iterator[Finding]
     except (SettingsError, ConfigError, DeploymentError) as error:
         yield from (Finding(wrong=True, sentence=sentence) for sentence in str(error).splitlines())
         return
+    yield from untold(deployment.config, environ)
     yield from _serving(settings)
     yield from _secrets(deployment, environ)
     yield from _secret_fields(deployment)

@@ -146,10 +146,26 @@ def test_a_variable_that_is_misspelt_is_told_and_those_of_kubernetes_and_tests_a
     monkeypatch.setenv("CRONTICK_SERVICE_HOST", "10.0.0.1")
     monkeypatch.setenv("CRONTICK_TEST_DATABASE_URL", "postgresql://localhost/postgres")
     answer = cli("check")
-    assert (
-        answer.out
-        == "- CRONTICK_CONCURENCY is no setting of crontick (did you mean CRONTICK_CONCURRENCY?)\nall is well\n"
-    )
+    assert [line for line in answer.out.splitlines() if "heartbeat" not in line] == [
+        "- CRONTICK_CONCURENCY is no setting of crontick (did you mean CRONTICK_CONCURRENCY?)",
+        "all is well",
+    ]
+
+
+def test_nobody_to_notice_that_no_tick_comes_is_told(
+    cli: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    assert "crontick.toml has no [heartbeat]" in cli("check").out
+    config = tmp_path / "crontick.toml"
+    config.write_text('[heartbeat]\nurl_env = "PING_URL"\n[alerts]\nwebhook_env = "ROOM_URL"\nemail = "a@b.example"\n')
+    monkeypatch.setenv("CRONTICK_CONFIG", str(config))
+    monkeypatch.setenv("ROOM_URL", "ftp://rooms.example")
+    said = cli("check")
+    assert said.status == 1
+    assert "PING_URL is not set, and [heartbeat] needs it" in said.out
+    assert "ROOM_URL, of [alerts]: url must be a whole one" in said.out
+    assert "[alerts] email goes out by [email]" in said.out
+    assert "has no [heartbeat]" not in said.out
 
 
 @pytest.mark.parametrize("command", [["jobs"], ["status"], ["tick"], ["migrate"], ["enqueue", "greet"]])
