@@ -10,7 +10,7 @@ from crontick.jobs.process import unavailable
 from crontick.jobs.unavailable import Unavailable
 from crontick.sql import SCHEMA, query
 
-__all__ = ["check_ready"]
+__all__ = ["check_ready", "refuse_misfit"]
 
 _PATIENCE_SECONDS: Final = 10.0
 
@@ -25,12 +25,17 @@ async def check_ready(deployment: Deployment) -> None:
             row = await (await conn.execute(query("read_installation").text.encode())).fetchone()
     except (psycopg.Error, OSError, TimeoutError) as error:
         raise unavailable(error) from None
-    if row is None:
+    refuse_misfit(row, settings.environment)
+
+
+def refuse_misfit(installed: tuple[str, int, int] | None, here: str) -> None:
+    """Raise ``Unavailable`` where ``read_installation`` tells of a database that this code, as ``here``, is not for."""
+    if installed is None:
         raise Unavailable("this database has no environment yet: run `crontick migrate`")
-    environment, version, oldest_code = row
-    if environment != settings.environment:
+    environment, version, oldest_code = installed
+    if environment != here:
         raise Unavailable(
-            f'this database belongs to the environment "{environment}", not to "{settings.environment}":'
+            f'this database belongs to the environment "{environment}", not to "{here}":'
             " set CRONTICK_ENVIRONMENT, or point this deployment at its own database"
         )
     if version < SCHEMA:

@@ -38,7 +38,8 @@ begin
             crontick.jobs, crontick.overview, crontick.dead_letters, crontick.doubts, crontick.blocked_groups, crontick.paused, crontick.limits, crontick.endpoints,
             crontick.audit, crontick.attempts, crontick.markers, crontick.ticks, crontick.kinds, crontick.deployments,
             crontick.installation, crontick.test_clock, crontick.report_runs, crontick.breakers, crontick.schedules, crontick.successes,
-            crontick.alerts, crontick.alert_messages, crontick.alert_silences
+            crontick.alerts, crontick.alert_messages, crontick.alert_silences,
+            crontick.unfinished_jobs, crontick.finished_jobs
             to crontick_read;
     end if;
     if exists (select from pg_catalog.pg_roles where rolname = 'crontick_admin') then

@@ -11,7 +11,7 @@ import psycopg
 
 from crontick.sql import OLDEST_CODE, SCHEMA
 
-__all__ = ["MigrationRefused", "Step", "environment_of", "migrate", "pending", "script"]
+__all__ = ["MigrationRefused", "Step", "environment_of", "migrate", "pending", "refuse_pooler", "script"]
 
 _LOCK = 0x63726F6E7469636B
 """The letters of "crontick": two schemas of one database never migrate at once."""
@@ -81,7 +81,7 @@ def migrate(
             'the test clock is not for the environment "production": set CRONTICK_ENVIRONMENT, for example to "test"'
         )
     with psycopg.connect(url, autocommit=True, prepare_threshold=None) as conn:
-        _refuse_pooler(conn, url)
+        refuse_pooler(conn, url)
         _lock(conn, wait_seconds)
         conn.execute("set lock_timeout = '5s'; set check_function_bodies = off; set client_min_messages = warning")
         conn.execute(_LEDGER)
@@ -132,10 +132,11 @@ def _folder() -> Traversable:
     return files("crontick.sql")
 
 
-def _refuse_pooler(conn: psycopg.Connection[Any], url: str) -> None:
+def refuse_pooler(conn: psycopg.Connection[Any], url: str) -> None:
     """A pooler in transaction mode would leave the lock and the settings below to whoever has that session next.
 
     A pooler tells a process number of its own; in session mode it keeps the session for us, and nobody else meets it.
+    Raises ``MigrationRefused``.
     """
     if _one(conn, "select pg_backend_pid()") == conn.info.backend_pid:
         return

@@ -11,6 +11,7 @@ import typer
 
 from crontick.handler.cli.check_limits import idle_limits
 from crontick.handler.cli.check_mail import unsendable
+from crontick.handler.cli.check_needs import oversized
 from crontick.handler.cli.check_telling import untold
 from crontick.handler.cli.database import naming
 from crontick.handler.cli.findings import Finding, tell
@@ -18,7 +19,6 @@ from crontick.handler.cli.kinds import COLUMNS, rows
 from crontick.handler.cli.options import Json
 from crontick.handler.cli.reminders import previewed
 from crontick.handler.cli.screen import complain, table
-from crontick.jobs.bounds import Bounds
 from crontick.jobs.check_schedules import schedule_faults
 from crontick.jobs.config_error import ConfigError
 from crontick.jobs.deployment import Deployment, DeploymentError, load_deployment
@@ -29,7 +29,6 @@ from crontick.jobs.ready import check_ready
 from crontick.jobs.sealing import KEYS, MAKE_ONE
 from crontick.jobs.secrets import read_secret, tokens
 from crontick.jobs.settings import VARIABLES, Settings, SettingsError
-from crontick.jobs.stop import Stop
 from crontick.jobs.unavailable import Unavailable
 from crontick.sql.extras import install
 
@@ -75,7 +74,7 @@ def _findings(environ: Mapping[str, str], *, offline: bool) -> Iterator[Finding]
     yield from _outbound(deployment)
     yield from (Finding(wrong=True, sentence=sentence) for sentence in unsendable(deployment.config.email, environ))
     yield from (Finding(wrong=False, sentence=sentence) for sentence in idle_limits(deployment))
-    yield from _kinds(deployment)
+    yield from (Finding(wrong=True, sentence=sentence) for sentence in oversized(deployment))
     yield from (Finding(wrong=True, sentence=sentence) for sentence in schedule_faults(deployment))
     if settings.database_url is not None and not offline:
         try:
@@ -176,15 +175,3 @@ def _statements(url: str, deployment: Deployment) -> Iterator[Finding]:
     reports = deployment.config.report
     if jobs or reports:
         yield from (Finding(wrong=True, sentence=sentence) for sentence in unprepared(url, jobs, reports))
-
-
-def _kinds(deployment: Deployment) -> Iterator[Finding]:
-    settings = deployment.settings
-    largest = Bounds(1, 1, settings.max_budget_seconds, settings.host_limit_seconds, Stop()).left_for_functions
-    for kind in deployment.kinds.values():
-        if kind.needs_seconds > largest:
-            yield Finding(
-                wrong=True,
-                sentence=f"{kind.name} needs {kind.needs_seconds:g} s, and the longest tick leaves {largest:.1f} s:"
-                f" raise CRONTICK_MAX_BUDGET_SECONDS, or lower `needs` in [kinds.{kind.name}]",
-            )

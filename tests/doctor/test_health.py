@@ -1,67 +1,14 @@
-"""crontick doctor: each finding is provoked on a real server, with its mend and the exit status."""
+"""What around the jobs slows or endangers them: each finding is provoked on a real server, with its mend."""
 
-from collections.abc import Iterator
-from typing import Any
 from urllib.parse import urlsplit, urlunsplit
 
 import psycopg
 import pytest
 
-from crontick.sql.embedded import postgres
 from crontick.sql.migrate import migrate
 from tests.cli.conftest import Command
-from tests.conftest import BINDIR, made_database
-from tests.worlds.memory import memory_folder
+from tests.doctor.conftest import Conn, said, wrong
 from tests.worlds.waiting import until
-
-SOUND = {
-    "max_prepared_transactions": "4",
-    "autovacuum_naptime": "5min",
-    "full_page_writes": "off",
-    "synchronous_commit": "on",
-    "wal_level": "replica",
-}
-Conn = psycopg.Connection[Any]
-
-
-@pytest.fixture(scope="module")
-def sound() -> Iterator[str]:
-    """A server that has nothing wrong, of these tests' own."""
-    with memory_folder() as folder, postgres(folder, settings=SOUND, bindir=BINDIR) as url:
-        yield url
-
-
-@pytest.fixture
-def ward(sound: str) -> Iterator[str]:
-    """A migrated database on it, for production."""
-    with made_database(sound) as url:
-        migrate(url)
-        yield url
-
-
-@pytest.fixture
-def doctor(ward: str, bare: Command, monkeypatch: pytest.MonkeyPatch) -> Command:
-    """Runs ``crontick doctor`` there."""
-    monkeypatch.setenv("CRONTICK_DATABASE_URL", ward)
-    return lambda *arguments: bare("doctor", *arguments)
-
-
-@pytest.fixture
-def owner(ward: str) -> Iterator[Conn]:
-    with psycopg.connect(ward, autocommit=True) as conn:
-        yield conn
-
-
-def wrong(doctor: Command, *arguments: str) -> list[str]:
-    """What it says is wrong; whatever else stands there."""
-    answer = doctor("--json", *arguments)
-    found = [finding["sentence"] for finding in answer.json["findings"] if finding["wrong"]]
-    assert (answer.status, answer.json["ok"]) == (int(bool(found)), not found)
-    return found
-
-
-def said(doctor: Command) -> str:
-    return "\n".join(finding["sentence"] for finding in doctor("--json").json["findings"] if not finding["wrong"])
 
 
 def test_a_sound_database_is_well_and_the_zone_data_are_named(doctor: Command) -> None:
@@ -87,7 +34,7 @@ def test_an_old_snapshot(doctor: Command, ward: str) -> None:
     with psycopg.connect(ward) as session:
         session.isolation_level = psycopg.IsolationLevel.REPEATABLE_READ
         session.execute("select from crontick.unfinished_jobs")
-        assert "vacuum removes nothing that ended since" in wrong(doctor, "--old", "0s")[0]
+        assert "`select pg_terminate_backend(" in wrong(doctor, "--old", "0s")[0]
 
 
 def test_a_prepared_transaction(doctor: Command, owner: Conn) -> None:
@@ -149,6 +96,7 @@ def test_commits_that_a_crash_takes_back(doctor: Command, owner: Conn) -> None:
 
 def test_a_server_that_does_not_sync(bare: Command, database: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("CRONTICK_DATABASE_URL", database)
+    monkeypatch.setenv("CRONTICK_ENVIRONMENT", "test")
     answer = bare("doctor")
     assert (answer.status, "! fsync is off" in answer.out) == (1, True)
 
@@ -214,15 +162,18 @@ def test_roles_that_are_missing_or_were_made_later(doctor: Command, ward: str, o
 
 @pytest.mark.parametrize(("environment", "faults"), [("test", 0), ("production", 1)])
 def test_the_test_clock_is_told_and_is_a_fault_in_production(
-    doctor: Command, owner: Conn, environment: str, faults: int
+    doctor: Command, owner: Conn, monkeypatch: pytest.MonkeyPatch, environment: str, faults: int
 ) -> None:
+    monkeypatch.setenv("CRONTICK_ENVIRONMENT", environment)
     owner.execute("insert into crontick.test_clock (ahead) values ('3 hours')")
     owner.execute("update crontick.installation set environment = %s", (environment,))
     assert len(wrong(doctor)) == faults
     assert "the test clock is installed, 3h ahead" in doctor().out
 
 
-def test_who_sees_only_its_own_sessions_is_told(doctor: Command, ward: str, owner: Conn, monkeypatch: Any) -> None:
+def test_who_sees_only_its_own_sessions_is_told(
+    doctor: Command, ward: str, owner: Conn, monkeypatch: pytest.MonkeyPatch
+) -> None:
     owner.execute("create role crontick_read login")
     try:
         migrate(ward)

@@ -1,0 +1,31 @@
+"""All commands as a tree: what stands below each name, and which options it takes."""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import typer
+from typer.core import TyperGroup
+
+
+@dataclass(frozen=True, slots=True)
+class Leaf:
+    """A name that can be typed, with what may follow it; ``below`` is empty for a command that runs."""
+
+    path: tuple[str, ...]
+    help: str
+    below: tuple[str, ...]
+    options: tuple[str, ...]
+
+
+def leaves(app: typer.Typer) -> Iterator[Leaf]:
+    """Every group and command, the root first, in the order in which help shows them."""
+    yield from _below(typer.main.get_command(app), ())
+
+
+def _below(found: object, path: tuple[str, ...]) -> Iterator[Leaf]:
+    below = found.commands if isinstance(found, TyperGroup) else {}
+    options = [name for parameter in getattr(found, "params", ()) for name in parameter.opts if name.startswith("-")]
+    told = (getattr(found, "help", None) or "").partition("\n")[0]
+    yield Leaf(path, told, tuple(below), (*options, "--help"))
+    for name, command in below.items():
+        yield from _below(command, (*path, name))
