@@ -329,7 +329,7 @@ async def test_a_probe_whose_line_somebody_holds_stays_the_next_to_be_tried(worl
     config.write_text('[limits.call]\nkind = "call"\nrate = "100/minute"\n')
     world.settings["config_path"] = config
     await fallen(world)
-    await doomed.call.enqueue_many(world.conn, [{}] * 10)
+    jobs = await doomed.call.enqueue_many(world.conn, [{}] * 10)
     await world.tick()
     await world.later("2 minutes")
     async with await psycopg.AsyncConnection.connect(world.url) as person:
@@ -338,6 +338,7 @@ async def test_a_probe_whose_line_somebody_holds_stays_the_next_to_be_tried(worl
         assert (summary.claimed, summary.stop_reason) == (0, "empty")
         held = "select count(*) from crontick.unfinished_jobs where held_by like 'breaker:%%'"
         assert await world.value(held) == 9
+        assert await world.value("select probe_job from crontick.breakers") == jobs[0]
     assert (await world.tick()).succeeded == 10
 
 
