@@ -3,7 +3,7 @@
 import os
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final, Union
 
 import psycopg
 from psycopg.rows import dict_row
@@ -15,9 +15,13 @@ from crontick.jobs.settings import Settings, SettingsError
 from crontick.jobs.unavailable import Unavailable
 from crontick.sql import query
 
+if TYPE_CHECKING:
+    from crontick.handler.cli.remote import Remote
+
 CONNECT_SECONDS: Final = 20
 
 Connection = psycopg.Connection[dict[str, Any]]
+There = Union[Connection, "Remote"]
 
 
 def settings() -> Settings:
@@ -62,12 +66,27 @@ def connected() -> Iterator[Connection]:
         yield conn
 
 
-def ask(conn: Connection, name: str, values: Mapping[str, Any] | None = None) -> list[dict[str, Any]]:
+@contextmanager
+def reached(url: str | None) -> Iterator["There"]:
+    """The jobs: in the database of the environment, or behind the API of the deployment at that URL."""
+    if url is None:
+        with connected() as conn:
+            yield conn
+        return
+    from crontick.handler.cli.remote import remote
+
+    with remote(url) as there:
+        yield there
+
+
+def ask(conn: "There", name: str, values: Mapping[str, Any] | None = None) -> list[dict[str, Any]]:
     """The rows of a query file."""
+    if not isinstance(conn, psycopg.Connection):
+        return conn.ask(name, values or {})
     return conn.execute(query(name).text.encode(), values).fetchall()
 
 
-def ask_one(conn: Connection, name: str, values: Mapping[str, Any] | None = None) -> Any:
+def ask_one(conn: "There", name: str, values: Mapping[str, Any] | None = None) -> Any:
     """The only value of the only row."""
     [row] = ask(conn, name, values)
     [value] = row.values()

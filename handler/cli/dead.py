@@ -7,8 +7,8 @@ from typing import Annotated, Final
 import typer
 
 from crontick.handler.cli import jobs as job_commands
-from crontick.handler.cli.database import Connection, ask, ask_one, connected
-from crontick.handler.cli.options import By, Count, JobId, JobIds, Json, Reason, moment
+from crontick.handler.cli.database import There, ask, ask_one, reached
+from crontick.handler.cli.options import By, Count, JobId, JobIds, Json, Reason, Url, moment
 from crontick.handler.cli.screen import say, say_json, table
 from crontick.jobs.secret_fields import seal_edited
 
@@ -25,19 +25,20 @@ def list_(
     fingerprint: Annotated[str | None, typer.Option(help="All that died of one error; `--json` shows it.")] = None,
     below: Annotated[int | None, typer.Option(help="Go on below this id: the last one of the page before.")] = None,
     limit: Count = 50,
+    url: Url = None,
     json: Json = False,
 ) -> None:
     """List dead jobs that wait for a person, the latest first."""
     values = {"kind": kind, "queue": queue, "error": error, "fingerprint": fingerprint, "below": below}
-    with connected() as conn:
+    with reached(url) as conn:
         rows = ask(conn, "list_dead_letters", {**values, "at_most": limit})
     table(rows, COLUMNS, as_json=json, nothing="no dead job waits for anybody")
 
 
 @app.command()
-def show(job: JobId, json: Json = False) -> None:
+def show(job: JobId, url: Url = None, json: Json = False) -> None:
     """Show a dead job with its attempts."""
-    job_commands.show(job, json)
+    job_commands.show(job, url, json)
 
 
 @app.command()
@@ -48,12 +49,13 @@ def requeue(
     reason: Reason = None,
     payload: Annotated[str | None, typer.Option(help="JSON: the copy's payload instead of the dead job's.")] = None,
     at: Annotated[datetime | None, typer.Option(parser=moment, metavar="TIME", help="When the copy is due.")] = None,
+    url: Url = None,
     json: Json = False,
 ) -> None:
     """Enqueue a fresh copy of each; a second time names the first copy."""
     if payload is not None:
         _check_json(payload)
-    with connected() as conn:
+    with reached(url) as conn:
         for job in jobs:
             edited = payload if payload is None else _sealed(conn, job, payload)
             values = {"id": job, "by": by, "reason": reason, "payload": edited, "run_at": at}
@@ -69,10 +71,11 @@ def ignore(
     jobs: JobIds,
     by: By,
     reason: Annotated[str, typer.Option("--reason", help="Why nothing has to be done.")],
+    url: Url = None,
     json: Json = False,
 ) -> None:
     """Leave each as it is, with a reason."""
-    with connected() as conn:
+    with reached(url) as conn:
         for job in jobs:
             ask(conn, "ignore_job", {"id": job, "by": by, "reason": reason})
             if json:
@@ -81,7 +84,7 @@ def ignore(
                 say(f"job {job} is ignored")
 
 
-def _sealed(conn: Connection, job: int, payload: str) -> str:
+def _sealed(conn: There, job: int, payload: str) -> str:
     """The edited payload as it may rest; a field that is still hidden keeps what it had."""
     found = ask(conn, "read_job", {"id": job})
     if not found:

@@ -4,8 +4,8 @@ from typing import Annotated, Final
 
 import typer
 
-from crontick.handler.cli.database import ask, ask_one, connected
-from crontick.handler.cli.options import By, Count, Json, Reason
+from crontick.handler.cli.database import ask, ask_one, reached
+from crontick.handler.cli.options import By, Count, Json, Reason, Url
 from crontick.handler.cli.screen import say, say_json, table
 
 app: Final = typer.Typer(help="Messages of which nobody knows whether they were sent.", no_args_is_help=True)
@@ -16,28 +16,30 @@ Key = Annotated[str, typer.Argument(metavar="KEY", help="As `crontick doubts lis
 
 
 @app.command("list")
-def list_(kind: Annotated[str | None, typer.Option()] = None, limit: Count = 50, json: Json = False) -> None:
+def list_(
+    kind: Annotated[str | None, typer.Option()] = None, limit: Count = 50, url: Url = None, json: Json = False
+) -> None:
     """List doubts, the oldest first."""
-    with connected() as conn:
+    with reached(url) as conn:
         rows = ask(conn, "list_doubts", {"kind": kind, "at_most": limit})
     table(rows, COLUMNS, as_json=json, nothing="nothing is in doubt")
 
 
 @app.command()
-def sent(kind: KindName, key: Key, by: By, reason: Reason = None, json: Json = False) -> None:
+def sent(kind: KindName, key: Key, by: By, reason: Reason = None, url: Url = None, json: Json = False) -> None:
     """Decide that it was sent: nothing is sent again."""
-    _resolve(kind, key, "sent", by=by, reason=reason, json=json)
+    _resolve(kind, key, "sent", by=by, reason=reason, json=json, url=url)
 
 
 @app.command("not-sent")
-def not_sent(kind: KindName, key: Key, by: By, reason: Reason = None, json: Json = False) -> None:
+def not_sent(kind: KindName, key: Key, by: By, reason: Reason = None, url: Url = None, json: Json = False) -> None:
     """Decide that it was not sent: a fresh job sends it."""
-    _resolve(kind, key, "not_sent", by=by, reason=reason, json=json)
+    _resolve(kind, key, "not_sent", by=by, reason=reason, json=json, url=url)
 
 
-def _resolve(kind: str, key: str, decision: str, *, by: str, reason: str | None, json: bool) -> None:
+def _resolve(kind: str, key: str, decision: str, *, by: str, reason: str | None, json: bool, url: str | None) -> None:
     values = {"kind": kind, "key": key, "decision": decision, "by": by, "reason": reason}
-    with connected() as conn:
+    with reached(url) as conn:
         fresh = ask_one(conn, "resolve_doubt", values)
     if json:
         say_json({"kind": kind, "key": key, "decision": decision, "job": fresh})

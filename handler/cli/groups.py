@@ -2,8 +2,8 @@
 
 from typing import Final
 
-from crontick.handler.cli.database import ask, connected
-from crontick.handler.cli.options import Count, Json
+from crontick.handler.cli.database import ask, reached
+from crontick.handler.cli.options import Count, Json, Url
 from crontick.handler.cli.screen import table
 
 COLUMNS: Final = (
@@ -12,8 +12,8 @@ COLUMNS: Final = (
 )  # fmt: skip
 
 
-def groups(limit: Count = 50, json: Json = False) -> None:
+def groups(limit: Count = 50, url: Url = None, json: Json = False) -> None:
     """List groups in which jobs wait for the first one, those that have waited longest before others."""
-    with connected() as conn:
+    with reached(url) as conn:
         rows = ask(conn, "list_groups", {"at_most": limit})
     table(rows, COLUMNS, as_json=json, nothing="no group waits")

@@ -4,8 +4,8 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from crontick.handler.cli.database import ask, ask_one, connected
-from crontick.handler.cli.options import By, Json, Reason
+from crontick.handler.cli.database import ask, ask_one, reached
+from crontick.handler.cli.options import By, Json, Reason, Url
 from crontick.handler.cli.screen import cell, record, say, say_json, table
 from crontick.jobs.fire import Due, next_slots
 
@@ -13,10 +13,10 @@ COLUMNS: Final = ("name", "cron", "tz", "kind", "next", "last_job", "fired", "mi
 NEXT: Final = 5
 
 
-def list_(json: Json = False) -> None:
+def list_(url: Url = None, json: Json = False) -> None:
     """List the schedules in force, with the next five times of each and what keeps it."""
-    with connected() as conn:
-        rows = [_with_next(row) for row in ask(conn, "list_schedules")]
+    with reached(url) as conn:
+        rows = [row if "next" in row else _with_next(row) for row in ask(conn, "list_schedules")]
     if json:
         table(rows, COLUMNS, as_json=True, nothing="")
     elif not rows:
@@ -32,10 +32,11 @@ def run(
     name: Annotated[str, typer.Argument(help="As `crontick schedules list` shows it.")],
     by: By,
     reason: Reason = None,
+    url: Url = None,
     json: Json = False,
 ) -> None:
     """Enqueue its job now, beside its slots."""
-    with connected() as conn:
+    with reached(url) as conn:
         job = ask_one(conn, "run_schedule", {"name": name, "by": by, "reason": reason})
     if json:
         say_json({"schedule": name, "job": job})

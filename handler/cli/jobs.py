@@ -4,8 +4,8 @@ from typing import Annotated, Any, Final
 
 import typer
 
-from crontick.handler.cli.database import Connection, ask, connected
-from crontick.handler.cli.options import By, Count, JobId, JobIds, Json, Reason
+from crontick.handler.cli.database import There, ask, reached
+from crontick.handler.cli.options import By, Count, JobId, JobIds, Json, Reason, Url
 from crontick.handler.cli.screen import complain, readable, record, say, say_json, table
 from crontick.jobs.secret_fields import shown
 
@@ -47,6 +47,7 @@ def jobs(
     error: Annotated[str | None, typer.Option(help="A part of the last error.")] = None,
     below: Annotated[int | None, typer.Option(help="Go on below this id: the last one of the page before.")] = None,
     limit: Count = 50,
+    url: Url = None,
     json: Json = False,
 ) -> None:
     """List jobs, the newest first."""
@@ -63,19 +64,19 @@ def jobs(
         "look_at": LOOK_AT,
     }
     rows: list[dict[str, Any]] = []
-    with connected() as conn:
+    with reached(url) as conn:
         while len(rows) < limit:
             page = ask(conn, "list_jobs", {**values, "below": below, "at_most": limit - len(rows)})
             rows += [row for row in page if row["id"] is not None]
-            below = page[0]["floor"]
+            below = page[0]["floor"] if page else None
             if below is None:
                 break
     table(rows, COLUMNS, as_json=json, nothing="no job is like that")
 
 
-def show(job: JobId, json: Json = False) -> None:
+def show(job: JobId, url: Url = None, json: Json = False) -> None:
     """Show one job: what it is, why it is where it is, and its attempts."""
-    with connected() as conn:
+    with reached(url) as conn:
         found = ask(conn, "read_job", {"id": job})
         attempts = ask(conn, "list_attempts", {"id": job})
     if not found:
@@ -93,9 +94,9 @@ def show(job: JobId, json: Json = False) -> None:
         table(attempts, ATTEMPTS, as_json=False, nothing="")
 
 
-def why(job: JobId, json: Json = False) -> None:
+def why(job: JobId, url: Url = None, json: Json = False) -> None:
     """Say in one sentence what a job waits for, or how it ended, and the mend."""
-    with connected() as conn:
+    with reached(url) as conn:
         [answer] = ask(conn, "explain_job", {"id": job})
     if json:
         say_json({"job": job, "why": answer["why"]})
@@ -105,9 +106,9 @@ def why(job: JobId, json: Json = False) -> None:
         raise typer.Exit(1)
 
 
-def cancel(jobs: JobIds, by: By, reason: Reason = None, json: Json = False) -> None:
+def cancel(jobs: JobIds, by: By, reason: Reason = None, url: Url = None, json: Json = False) -> None:
     """Cancel jobs; one that runs is asked to stop."""
-    with connected() as conn:
+    with reached(url) as conn:
         for job in jobs:
             [answer] = ask(conn, "cancel_job", {"id": job, "by": by, "reason": reason})
             if json:
@@ -117,10 +118,10 @@ def cancel(jobs: JobIds, by: By, reason: Reason = None, json: Json = False) -> N
                 say(f"job {job} is {answer['status']}{asked}")
 
 
-def run_now(jobs: JobIds, by: By, reason: Reason = None, json: Json = False) -> None:
+def run_now(jobs: JobIds, by: By, reason: Reason = None, url: Url = None, json: Json = False) -> None:
     """Make failed or future jobs due at once; exit 1 for one that is over."""
     over = False
-    with connected() as conn:
+    with reached(url) as conn:
         for job in jobs:
             [answer] = ask(conn, "hurry_job", {"id": job, "by": by, "reason": reason})
             status = answer["status"]
@@ -133,7 +134,7 @@ def run_now(jobs: JobIds, by: By, reason: Reason = None, json: Json = False) -> 
         raise typer.Exit(1)
 
 
-def _hurried(conn: Connection, job: int, status: str) -> str:
+def _hurried(conn: There, job: int, status: str) -> str:
     """What became of a job that somebody wanted at once."""
     if status in OVER:
         mend = f"`crontick dead requeue {job}` enqueues a fresh copy" if status == "dead" else "enqueue a new job"

@@ -39,6 +39,12 @@ def whoever() -> str:
 Json = Annotated[bool, typer.Option("--json", help="Answer in JSON.")]
 By = Annotated[str, typer.Option("--by", help="Who acts, for the audit.", default_factory=whoever, show_default="you")]
 Reason = Annotated[str | None, typer.Option("--reason", help="Why, for the audit.")]
+Url = Annotated[
+    str | None,
+    typer.Option(
+        "--url", metavar="URL", help="Ask the deployment there, with CRONTICK_ADMIN_SECRET, instead of a database."
+    ),
+]
 JobId = Annotated[int, typer.Argument(min=1, max=2**63 - 1, metavar="JOB", help="The job's id.")]
 JobIds = Annotated[list[int], typer.Argument(min=1, max=2**63 - 1, metavar="JOB...", help="One id or several.")]
 Count = Annotated[int, typer.Option("--limit", min=1, max=10_000, help="Rows at most.")]

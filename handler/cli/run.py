@@ -3,6 +3,7 @@
 import psycopg
 
 from crontick.handler.cli.app import app
+from crontick.handler.cli.remote import NotDoneThere
 from crontick.handler.cli.screen import complain
 from crontick.jobs.config_error import ConfigError
 from crontick.jobs.deployment import DeploymentError
@@ -25,7 +26,7 @@ def run(arguments: list[str] | None = None) -> int:
         for sentence in str(error).splitlines():
             complain(sentence)
         return USAGE
-    except (Unavailable, MigrationRefused) as error:
+    except (Unavailable, MigrationRefused, NotDoneThere) as error:
         complain(str(error))
     except psycopg.Error as error:
         complain(_told(error))

@@ -7,8 +7,8 @@ from typing import Annotated, Any, Final
 import typer
 from rich.console import Console
 
-from crontick.handler.cli.database import Connection, ask, connected
-from crontick.handler.cli.options import Json, length
+from crontick.handler.cli.database import There, ask, reached
+from crontick.handler.cli.options import Json, Url, length
 from crontick.handler.cli.screen import Row, say, say_json, table
 from crontick.handler.lengths import lasting
 
@@ -30,10 +30,11 @@ Age = Annotated[
 def status(
     max_age: Age = None,
     watch: Annotated[bool, typer.Option("--watch", help="Show it again and again, until Ctrl-C.")] = False,
+    url: Url = None,
     json: Json = False,
 ) -> None:
     """Show jobs by queue and kind, the last tick, what is paused; exit 1 when something waits for a person."""
-    with connected() as conn:
+    with reached(url) as conn:
         while watch:
             Console().clear()
             _show(conn, max_age or MAX_AGE, json=json)
@@ -43,7 +44,7 @@ def status(
         raise typer.Exit(1)
 
 
-def _show(conn: Connection, max_age: timedelta, *, json: bool) -> list[str]:
+def _show(conn: There, max_age: timedelta, *, json: bool) -> list[str]:
     [state] = ask(conn, "read_state")
     work, pauses = ask(conn, "read_overview"), ask(conn, "list_pauses")
     breakers = ask(conn, "list_breakers", {"at_most": BREAKERS_AT_MOST, "open_only": True})

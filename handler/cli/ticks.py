@@ -4,8 +4,8 @@ from typing import Annotated, Final
 
 import typer
 
-from crontick.handler.cli.database import ask, connected
-from crontick.handler.cli.options import Count, Json
+from crontick.handler.cli.database import ask, connected, reached
+from crontick.handler.cli.options import Count, Json, Url
 from crontick.handler.cli.screen import Row, say, say_json, table
 from crontick.handler.lengths import lasting
 
@@ -43,13 +43,16 @@ def ticks(
         bool, typer.Option("--triggers", help="Who calls, how often, and how late; instead of ticks.")
     ] = False,
     limit: Count = 20,
+    url: Url = None,
     json: Json = False,
 ) -> None:
     """List ticks, the latest first: when each came, what called it, how it ended."""
     if triggers:
+        if url is not None:
+            raise typer.BadParameter("--triggers asks the database: leave out --url")
         _show_triggers(json=json)
         return
-    with connected() as conn:
+    with reached(url) as conn:
         rows = ask(conn, "list_ticks", {"trigger": trigger, "below": below, "at_most": limit})
     if json:
         say_json(rows)

@@ -6,7 +6,7 @@ from typing import Final
 from crontick.handler.dashboard.asking import asked
 from crontick.handler.dashboard.visit import Page, Visit
 from crontick.handler.operate import reads
-from crontick.handler.operate.asked import Asked, AtMost, ListDoubts, ListTicks
+from crontick.handler.operate.asked import Asked, AtMost, ListBreakers, ListDoubts, ListTicks
 
 WHAT: Final = ("queue", "kind", "group", "endpoint", "schedule", "all")
 _AT_MOST: Final = 100
@@ -34,7 +34,7 @@ async def endpoints(visit: Visit) -> Page:
     """Receivers of webhooks, and targets that failed lately."""
     values = {
         "endpoints": await reads.read(visit.conn, "list_endpoints", {"at_most": _AT_MOST}),
-        "breakers": (await reads.list_breakers(visit.conn, Asked())).breakers,
+        "breakers": (await reads.list_breakers(visit.conn, ListBreakers())).breakers,
     }
     return Page("endpoints.html", values)
 

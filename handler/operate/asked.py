@@ -67,6 +67,13 @@ class ListTicks(Asked, frozen=True, kw_only=True):
     limit: Count = 20
 
 
+class ListBreakers(Asked, frozen=True, kw_only=True):
+    """Targets that failed lately, or those alone that are left alone."""
+
+    open_only: bool = False
+    limit: Count = 1000
+
+
 class AtMost(Asked, frozen=True, kw_only=True):
     """How many rows."""
 

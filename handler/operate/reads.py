@@ -8,7 +8,16 @@ import psycopg
 from psycopg.rows import class_row, dict_row
 
 from crontick.handler.operate import rows
-from crontick.handler.operate.asked import Asked, AtMost, ListDead, ListDoubts, ListJobs, ListTicks, OneJob
+from crontick.handler.operate.asked import (
+    Asked,
+    AtMost,
+    ListBreakers,
+    ListDead,
+    ListDoubts,
+    ListJobs,
+    ListTicks,
+    OneJob,
+)
 from crontick.handler.operate.refused import NotDone
 from crontick.jobs.secret_fields import shown
 from crontick.sql import query
@@ -19,7 +28,6 @@ Row = TypeVar("Row")
 LOOK_AT: Final = 20_000
 """Jobs that one page looks at, whatever is searched: so many cost the same among a thousand and among millions."""
 DEAD_LOOKED_AT: Final = 10_000
-BREAKERS_AT_MOST: Final = 1000
 NEXT_SLOTS: Final = 5
 UNFINISHED: Final = frozenset({"queued", "running", "failed"})
 
@@ -92,10 +100,9 @@ async def list_schedules(conn: Connection, _asked: Asked) -> rows.Schedules:
     return rows.Schedules(schedules=told)
 
 
-async def list_breakers(conn: Connection, _asked: Asked) -> rows.Breakers:
+async def list_breakers(conn: Connection, asked: ListBreakers) -> rows.Breakers:
     """Targets that failed lately."""
-    values = {"at_most": BREAKERS_AT_MOST, "open_only": False}
-    return rows.Breakers(breakers=await typed(conn, "list_breakers", rows.Breaker, values))
+    return rows.Breakers(breakers=await typed(conn, "list_breakers", rows.Breaker, _values(asked)))
 
 
 async def list_limits(conn: Connection, asked: AtMost) -> rows.Limits:
@@ -124,12 +131,12 @@ async def read_overview(conn: Connection, _asked: Asked) -> rows.Overview:
     states = await typed(conn, "read_state", rows.State, {})
     if not states:
         raise NotDone("this database has no environment yet: run `crontick migrate`", "missing")
-    breakers = {"at_most": BREAKERS_AT_MOST, "open_only": True}
+    breakers = await list_breakers(conn, ListBreakers(open_only=True))
     return rows.Overview(
         state=states[0],
         work=await typed(conn, "read_overview", rows.Work, {}),
         paused=await typed(conn, "list_pauses", rows.Pause, {}),
-        breakers=await typed(conn, "list_breakers", rows.Breaker, breakers),
+        breakers=breakers.breakers,
     )
 
 

@@ -5,7 +5,16 @@ from datetime import timedelta
 import pytest
 
 from crontick.handler.operate import reads
-from crontick.handler.operate.asked import Asked, AtMost, ListDead, ListDoubts, ListJobs, ListTicks, OneJob
+from crontick.handler.operate.asked import (
+    Asked,
+    AtMost,
+    ListBreakers,
+    ListDead,
+    ListDoubts,
+    ListJobs,
+    ListTicks,
+    OneJob,
+)
 from crontick.handler.operate.refused import NotDone
 from tests.operate.conftest import KINDS, Operated
 
@@ -140,7 +149,8 @@ async def test_what_waits_is_paused_or_ticked_is_listed(operated: Operated) -> N
     assert (len(ticks.ticks), ticks.below) == (1, ticks.ticks[0].id)
     assert (await reads.list_ticks(operated.conn, ListTicks(below=ticks.below))).ticks == []
     assert [pause.name for pause in (await reads.list_pauses(operated.conn, Asked())).paused] == ["slow"]
-    assert [one.target for one in (await reads.list_breakers(operated.conn, Asked())).breakers] == ["endpoint:crm"]
+    breakers = await reads.list_breakers(operated.conn, ListBreakers())
+    assert [breaker.target for breaker in breakers.breakers] == ["endpoint:crm"]
     assert (await reads.list_limits(operated.conn, AtMost())).limits == []
     assert (await reads.list_groups(operated.conn, AtMost())).groups == []
     assert (await reads.list_schedules(operated.conn, Asked())).schedules == []
