@@ -46,6 +46,47 @@ async def test_a_rolling_deploy_mends_a_payload_that_did_not_fit(world: World) -
     assert await world.status(job) == ["succeeded"]
 
 
+@dataclass(frozen=True)
+class Invoice:
+    """As this release has it; earlier ones had no ``currency``, a ``colour``, or ``no`` for the number."""
+
+    number: int
+    currency: str = "EUR"
+
+
+@kind("invoice")
+async def invoice(payload: Invoice) -> list[Any]:
+    return [payload.number, payload.currency]
+
+
+@pytest.mark.parametrize(
+    "earlier", [{"number": 7}, {"number": 7, "colour": "red"}], ids=["a field was added", "a field was taken out"]
+)
+async def test_what_an_earlier_release_enqueued_runs(world: World, earlier: dict[str, Any]) -> None:
+    job = await kind("invoice")(anything.function).enqueue(world.conn, earlier)
+    assert (await world.tick(invoice)).succeeded == 1
+    assert (await world.job(job))["result"] == [7, "EUR"]
+
+
+@pytest.mark.parametrize("mended", [True, False])
+async def test_a_renamed_field_waits_five_minutes_for_code_that_reads_it_and_is_dead_without(
+    world: World,
+    mended: bool,  # noqa: FBT001 (a table)
+) -> None:
+    @kind("invoice")
+    async def reads_both(payload: dict[str, int]) -> int:
+        return payload["number"] if "number" in payload else payload["no"]
+
+    job = await reads_both.enqueue(world.conn, {"no": 7})
+    assert (await world.tick(invoice)).failed == 1
+    assert 295 < await world.delay(job) <= 300
+    await world.later(301)
+    await world.tick(reads_both if mended else invoice)
+    found = await world.job(job)
+    assert (found["status"], found["result"]) == (("succeeded", 7) if mended else ("dead", None))
+    assert mended or "number" in found["last_error"]
+
+
 async def test_a_payload_that_stops_fitting_after_two_attempts_gets_its_one_more_try(world: World) -> None:
     """A deploy that is rolled back, and then rolled forward again."""
 

@@ -1,8 +1,10 @@
 """Reminders: one for each item and moment, at its time, and never after the item (P23)."""
 
 import asyncio
+import re
 from collections.abc import AsyncIterator
 from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -157,17 +159,17 @@ async def test_what_is_booked_inside_the_lead_is_reminded_of_at_once_unless_the_
     assert sorted(sent) == reminded
 
 
-LOCAL = """
-select b.id as item, ((b.at at time zone b.zone)::date + time '09:00') at time zone b.zone as item_at,
-       jsonb_build_object('booking', b.id) as payload
-from public.bookings as b where b.at between :from and :to + interval '1 day'
-"""
+PAGE = (Path(__file__).parents[2] / "docs" / "reminders.md").read_text()
+LOCAL = re.findall(r"```sql\n(.*?)```", PAGE, re.DOTALL)[0].replace(
+    "…", "jsonb_build_object('booking', b.id) as payload"
+)
+TEXT = re.findall(r"`(to_char\(.*?\))`", PAGE)[0]
 
 
 async def test_an_hour_of_the_day_is_that_hour_on_both_sides_of_a_clock_change(world: World) -> None:
     """At eight in Berlin on the day of the booking: 07:00 in UTC before the last Sunday of March, 06:00 after it."""
     sent: list[int] = []
-    await world.rows("create table public.bookings (id int, at timestamptz, zone text)")
+    await world.rows("create table public.bookings (id int, starts_at timestamptz, zone text)")
     await world.rows(
         "insert into public.bookings values (1, '2026-03-28 15:00+01', 'Europe/Berlin'),"
         " (2, '2026-03-29 15:00+02', 'Europe/Berlin')"
@@ -179,6 +181,36 @@ async def test_an_hour_of_the_day_is_that_hour_on_both_sides_of_a_clock_change(w
         await world.tick(noting(sent))
         found.append(list(sent))
     assert found == [[], [1], [1], [1, 2]]
+
+
+@pytest.mark.parametrize("session", ["UTC", "Asia/Tokyo"])
+async def test_a_guest_in_another_zone_reads_his_own_time_a_day_of_24_hours_before(world: World, session: str) -> None:
+    """The night on which Berlin loses an hour, for somebody in New York, whatever the zone of the database."""
+    texts: list[str] = []
+
+    @kind("note")
+    async def note(payload: dict[str, str]) -> None:
+        texts.append(payload["when"])
+
+    await world.rows("create table public.users (id int, zone text)")
+    await world.rows("insert into public.users values (7, 'America/New_York')")
+    await world.rows("create table public.bookings (id int, user_id int, starts_at timestamptz)")
+    await world.rows(
+        "insert into public.bookings values (1, 7, timestamp '2026-03-29 03:30' at time zone 'Europe/Berlin')"
+    )
+    database = (await world.one("select quote_ident(current_database())")) or ""
+    await world.rows(f"alter database {database} set timezone = '{session}'")
+    query = f"""
+    select b.id as item, b.starts_at as item_at, jsonb_build_object('when', {TEXT}) as payload
+    from bookings as b join users as u on u.id = b.user_id where b.starts_at between :from and :to
+    """
+    world.reminders = [day_before(query=query)]
+    found = []
+    for moment in ("03-28 01:29", "03-28 01:30"):
+        await world.rows("update crontick.test_clock set ahead = %s::timestamptz - now()", f"2026-{moment}:30+00")
+        await world.tick(note)
+        found.append(list(texts))
+    assert found == [[], ["28 Mar 21:30"]]
 
 
 @pytest.mark.usefixtures("bookings")

@@ -1,5 +1,6 @@
 """A webhook is delivered, tried again or given up as its receiver's answer says."""
 
+import asyncio
 import base64
 import json
 from collections.abc import Callable, Iterator
@@ -14,6 +15,7 @@ from crontick.jobs.kinds.deliver_webhook import DeliverWebhook, deliver_webhook
 from crontick.jobs.payload import PayloadError
 from tests.kinds.cases import cases
 from tests.kinds.conftest import Deployed
+from tests.kinds.receiver import receiver
 from tests.worlds.http_receiver import Answer, HttpReceiver, http_receiver
 
 Deploy = Callable[[str], Deployed]
@@ -192,6 +194,33 @@ async def test_a_receiver_that_says_nothing_costs_its_own_attempt_only(deploy: D
     errors = [attempt["error"] for job in jobs for attempt in await deployed.attempts(job) if attempt["error"]]
     assert statuses == ["failed", "succeeded", "succeeded"]
     assert errors == ["Retry: no answer in time from 127.0.0.1"]
+
+
+async def test_an_answer_that_trickles_ends_with_the_time_of_the_whole_and_its_status_counts(deploy: Deploy) -> None:
+    """Chunks without end, each long before any pause is too long: what is left of the attempt ends it, in our words."""
+    loop = asyncio.get_running_loop()
+    trickled: list[float] = []
+
+    async def trickle(writer: asyncio.StreamWriter) -> None:
+        writer.write(b"HTTP/1.1 503 Busy\r\nTransfer-Encoding: chunked\r\n\r\n")
+        while True:
+            writer.write(b"1\r\nx\r\n")
+            await writer.drain()
+            trickled.append(loop.time())
+            await asyncio.sleep(0.05)
+
+    async with receiver() as slow:
+        slow.answers = [trickle]
+        deployed = deploy(f"{ALLOW}[kinds.deliver_webhook]\ntimeout = 4\n")
+        job = await deployed.enqueue(deliver_webhook, DeliverWebhook(url=f"http://127.0.0.1:{slow.port}/", body={}))
+        await deployed.tick()
+    [attempt] = await deployed.attempts(job)
+    assert (attempt["outcome"], attempt["status_code"], attempt["error"][:26]) == (
+        "failed",
+        503,
+        "Retry: 503 from 127.0.0.1:",
+    )
+    assert len(trickled) > 2
 
 
 async def test_a_closed_connection_is_tried_again(deploy: Deploy, crm: HttpReceiver) -> None:

@@ -204,3 +204,27 @@ async def test_a_full_tenant_in_front_whose_job_runs_elsewhere_hides_nobody(worl
     await work.enqueue(world.conn, {"tenant": "b"})
     assert (await world.tick(work)).succeeded == 1
     assert (ran, await world.waiting()) == (["b"], {"tenant": 500})
+
+
+@pytest.mark.parametrize("priority", [0, -10], ids=["in its lane", "in another lane"])
+async def test_behind_a_line_that_another_tick_makes_the_next_job_has_the_seat(
+    world: LimitedWorld, database: str, priority: int
+) -> None:
+    """What has no answer yet is not picked again by the same claim, which would end with an empty seat."""
+    ran: list[str] = []
+    world.says('[limits.tenant]\nkind = "work"\nconcurrency = 1\n')
+    world.settings["concurrency"] = 1
+    work = counting(ran)
+
+    @kind("free")
+    async def free(payload: dict[str, Any]) -> None:
+        ran.append("free")
+
+    waits = await work.enqueue(world.conn, {"tenant": "waits"})
+    await free.enqueue(world.conn, {}, priority=priority)
+    async with await psycopg.AsyncConnection.connect(database) as drawing:
+        await drawing.execute("select pg_advisory_xact_lock('crontick.limit_lines'::regclass::oid::int, 0)")
+        await world.tick(work, free)
+        assert (ran, await world.status(waits)) == (["free"], ["queued"])
+    await world.tick(work, free)
+    assert ran == ["free", "waits"]

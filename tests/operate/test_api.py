@@ -1,10 +1,13 @@
 """The routes of the API: what each answers and refuses."""
 
 import json
+from pathlib import Path
 
 import pytest
 
-from tests.operate.conftest import ADMIN, CRON, ENQUEUE, KINDS, Api, Operated
+from crontick.jobs import schedule
+from tests.operate.conftest import ADMIN, CRON, ENQUEUE, KINDS, Api, Operated, greet
+from tests.worlds.http_receiver import HttpReceiver
 
 pytestmark = pytest.mark.anyio
 ANN = {"by": "ann", "reason": "because"}
@@ -65,6 +68,60 @@ async def test_work_is_paused_and_resumed_and_the_overview_shows_it(operated: Op
     assert [pause["name"] for pause in (await api.get("/api/overview"))["paused"]] == ["mail"]
     await api.post("/api/resume", {**ANN, "what": "queue", "name": "mail"})
     assert (await api.get("/api/pauses"))["paused"] == []
+
+
+@pytest.fixture
+async def crm(operated: Operated, http_receiver: HttpReceiver, tmp_path: Path) -> HttpReceiver:
+    """An endpoint of that name."""
+    operated.settings["config_path"] = path = tmp_path / "crontick.toml"
+    path.write_text('[http]\nallow = ["127.0.0.1"]\n')
+    await operated.rows("select crontick.set_endpoint('crm', %s)", http_receiver.url)
+    return http_receiver
+
+
+@pytest.mark.parametrize(
+    ("what", "name", "kept"),
+    [
+        ("queue", "slow", ["greet"]),
+        ("kind", "greet", ["greet"]),
+        ("group", "g", ["greet"]),
+        ("endpoint", "crm", ["deliver_webhook"]),
+        ("all", "", ["deliver_webhook", "greet"]),
+    ],
+)
+async def test_what_is_paused_over_the_api_waits_until_it_is_resumed(
+    operated: Operated, api: Api, crm: HttpReceiver, what: str, name: str, kept: list[str]
+) -> None:
+    waiting = "select array_agg(kind order by kind) from crontick.jobs where status = 'queued'"
+    named = {"what": what, **({"name": name} if name else {})}
+    await api.post("/api/pause", {**ANN, **named})
+    assert [(p["what"], p["by"], p["reason"]) for p in (await api.get("/api/pauses"))["paused"]] == [
+        (what, *ANN.values())
+    ]
+    await operated.enqueue("greet", queue="slow", group_key="g")
+    await operated.enqueue("deliver_webhook", '{"endpoint": "crm", "body": 1}')
+    await operated.tick(*KINDS)
+    assert await operated.one(waiting) == kept
+    await api.post("/api/resume", {**ANN, **named})
+    await operated.tick(*KINDS)
+    assert (await operated.one(waiting), len(crm.requests)) == (None, 1)
+    told = await api.post("/api/resume", {**ANN, **named}, status=404)
+    assert "is not paused" in told["detail"]
+
+
+async def test_a_schedule_is_paused_and_resumed_over_the_api(operated: Operated, api: Api) -> None:
+    hourly = schedule("0 * * * *", name="hourly")(greet)
+    named = {**ANN, "what": "schedule", "name": "hourly"}
+    assert "there is no schedule" in (await api.post("/api/pause", named, status=404))["detail"]
+    await operated.tick(hourly)
+    fired = []
+    for act in ("pause", "resume"):
+        await api.post(f"/api/{act}", named)
+        await operated.later(3600)
+        fired.append((await operated.tick(hourly)).scheduled)
+        [found] = (await api.get("/api/schedules"))["schedules"]
+        assert (found["paused_at"] is not None) == (act == "pause")
+    assert fired == [0, 1]
 
 
 async def test_a_schedule_that_is_not_there_is_told_so(api: Api) -> None:
