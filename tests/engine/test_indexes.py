@@ -73,6 +73,12 @@ insert into crontick.declared_schedules (
 select 's' || n, '0 0 * * *', 'UTC', 'mail', '{}', 'latest', 1, 0, 'skip', 0, now(), now() + interval '2 days',
     now() + interval '1 day', case when n % 1000 = 0 then 'it is wrong' end, '', now()
 from generate_series(1, 2000) as n;
+insert into crontick.alerts (name, subject, since, started_at, ended_at, counted, what, mend)
+select 'doubts', n::text, now(), now(), now(), 1, '', '' from generate_series(1, 5000) as n;
+insert into crontick.alert_messages (alert, channel, event, next_try_at, told_at)
+select n, 'log', 'started', now(), now() from generate_series(1, 5000) as n;
+insert into crontick.alert_silences select 'n' || n, now() + interval '1 day', now(), 'ann', null, 'ann'
+from generate_series(1, 2000) as n;
 """
 LOOKED_AT = (
     "select * from crontick.dead_letters order by id limit 20",
