@@ -55,6 +55,8 @@ def create_app(
         file_door = FileDoor(settings, answer_bytes=answer_bytes)
         routes.append(Route(f"{prefix}/api/reports/{{run:int}}/download", file_door))
     routes.append(Route(f"{prefix}/openapi.json", _Later(lambda: _document(settings))))
+    if settings.admin_secrets and deployment is not None:
+        routes.append(Route(f"{prefix}/metrics", _Later(lambda: _metrics(settings, deployment))))
     if settings.admin_secrets or settings.enqueue_secrets:
         routes.append(Route(f"{prefix}/api/{{rest:path}}", _Later(lambda: _api(settings, deployment))))
     if settings.admin_secrets:
@@ -113,6 +115,12 @@ def _page(settings: Settings) -> ASGIApp:
     from crontick.handler.dashboard.door import DashboardDoor
 
     return DashboardDoor(settings)
+
+
+def _metrics(settings: Settings, deployment: "Callable[[], Deployment]") -> ASGIApp:
+    from crontick.handler.operate.metrics_door import MetricsDoor
+
+    return MetricsDoor(settings, deployment)
 
 
 class _NoTick:

@@ -21,7 +21,7 @@ def standalone(environ: Mapping[str, str]) -> ASGIApp:
     except (SettingsError, ConfigError, DeploymentError) as error:
         # A sentence for the operator; from an exception the server would make a page of traceback.
         raise SystemExit(f"crontick does not start:\n{error}") from None
-    logs.configure(deployment.redact)
+    logs.configure(deployment.redact, log_format=settings.log_format)
     return front_door(settings, lambda: deployment, retire=retire)
 
 

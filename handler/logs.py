@@ -1,4 +1,4 @@
-"""One JSON object a line, without any secret in it."""
+"""One JSON object a line, or a line of text, without any secret in it."""
 
 import json
 import logging
@@ -6,24 +6,29 @@ import sys
 import traceback
 from collections.abc import Callable, Iterable
 from datetime import UTC, datetime
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 from crontick.jobs import texts
 
 Redact = Callable[[str], str]
+LogFormat = Literal["json", "text"]
 
 log: Final = logging.getLogger("crontick")
 LAMBDA_LEVELS: Final = {"WARNING": "WARN", "CRITICAL": "FATAL"}
 
 
-def configure(redactor: Redact, *, lambda_request_id: Callable[[], str] | None = None) -> None:
+def configure(
+    redactor: Redact, *, lambda_request_id: Callable[[], str] | None = None, log_format: LogFormat = "json"
+) -> None:
     """Make crontick's own logger write to stderr, and quieten those that would write a URL with its query.
 
     For a process that is all ours; inside somebody's app nothing of logging is touched. ``lambda_request_id`` tells
     that of the invocation: the lines then have the words by which Lambda's own filter and its searches read them.
+    ``text`` is for people, and has the fields behind the message.
     """
     handler = logging.StreamHandler(sys.stderr)
-    handler.setFormatter(_Lines(redactor, _words_of_lambda(lambda_request_id) if lambda_request_id else _words))
+    words = _words_of_lambda(lambda_request_id) if lambda_request_id else _words
+    handler.setFormatter(_Lines(redactor, words) if log_format == "json" else _Lines(redactor, _words, _as_text))
     log.handlers[:] = [handler]
     log.setLevel(logging.INFO)
     log.propagate = False
@@ -67,11 +72,30 @@ def _words_of_lambda(request_id: Callable[[], str]) -> Callable[[logging.LogReco
     return words
 
 
+def _as_json(value: Any) -> str:
+    return json.dumps(value, default=str)
+
+
+def _as_text(line: dict[str, Any]) -> str:
+    """What is told in lines of its own, a traceback for one, stands below the fields."""
+    message, *below = str(line["message"]).splitlines() or [""]
+    below += str(line.get("traceback") or "").splitlines()
+    shown = ("at", "level", "message", "traceback")
+    fields = [f"{name}={_as_json(value)}" for name, value in line.items() if name not in shown and value is not None]
+    return "\n".join([" ".join([line["at"], line["level"].upper(), message, *fields]), *below])
+
+
 class _Lines(logging.Formatter):
-    def __init__(self, redactor: Redact, words: Callable[[logging.LogRecord, str], dict[str, Any]]) -> None:
+    def __init__(
+        self,
+        redactor: Redact,
+        words: Callable[[logging.LogRecord, str], dict[str, Any]],
+        written: Callable[[dict[str, Any]], str] = _as_json,
+    ) -> None:
         super().__init__()
         self._redact = redactor
         self._words = words
+        self._written = written
 
     def format(self, record: logging.LogRecord) -> str:
         line: dict[str, Any] = {
@@ -81,7 +105,7 @@ class _Lines(logging.Formatter):
         }
         if record.exc_info and record.exc_info[1]:
             line["error"], line["traceback"] = _told(record.exc_info[1])
-        return json.dumps(_cleaned(line, self._redact), default=str)
+        return self._written(_cleaned(line, self._redact))
 
 
 class _Clean(logging.Filter):

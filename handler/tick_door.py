@@ -85,18 +85,19 @@ class TickDoor:
 
     async def _tick(self, request: TickRequest, caller: Caller) -> Summary | Problem:
         """Run one tick to its end. A fault is a value here: there may be nobody left to catch it."""
+        told = {"trigger": caller.trigger}
         try:
             with self._watched(request):
                 summary = await self._run_tick(request, caller, self.stop)
         except Unavailable as unavailable:
-            log.warning("no tick: %s", unavailable.sentence, extra={"fields": {"trigger": caller.trigger}})
+            log.warning("no tick: %s", unavailable.sentence, extra={"fields": {"event": "tick_unavailable", **told}})
             return _unavailable(unavailable)
         except Exception:  # noqa: BLE001 (it is ours: jobs end in outcomes, the database's absence in Unavailable)
-            log.exception("the tick failed", extra={"fields": {"trigger": caller.trigger}})
+            log.exception("the tick failed", extra={"fields": {"event": "tick_fault", **told}})
             return Problem(FAULT, "this is a fault of crontick: its log has the traceback; jobs that ran are retried")
         if summary.retire and not self._retire:
             summary.warn(STUCK)
-        log.info("tick", extra={"fields": summary.as_dict(verbose=True)})
+        log.info("tick", extra={"fields": {"event": "tick", **summary.as_dict(verbose=True)}})
         if summary.retire and self._retire:
             self._retiring = True
             self._retire()

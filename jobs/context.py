@@ -52,6 +52,7 @@ class Context:
         "seconds_allowed",
         "target",
         "took_seconds",
+        "trace",
     )
 
     def __init__(  # noqa: PLR0913 (made in one place, and each is one fact of the attempt)
@@ -84,6 +85,8 @@ class Context:
         """How it found what it calls: "ok" or "failed", where its end would not say so by itself."""
         self.took_seconds = 0.0
         """From the claim to the end; 0 while it runs."""
+        self.trace = ""
+        """Where in the code what it raised arose; for the log."""
         self.schedule: Scheduled | None = None
         """The slot that the job was enqueued for; None for a job of no schedule."""
         self.hides: Callable[[str], str] = str

@@ -59,7 +59,7 @@ class Runner:
         """What the function raised becomes its outcome. Raises only what ends the process: a Ctrl-C, a closed loop."""
         early = before(ctx)
         if early is not None:
-            return ended(ctx, early)
+            return told(ended(ctx, early))
         try:
             if ctx.job.unique_key is not None and (reason := await ctx.not_wanted()):
                 return ended(ctx, Cancelled(reason))
@@ -79,7 +79,7 @@ class Runner:
             if isinstance(error, MemoryError):
                 error.__traceback__ = None  # its frames hold what filled the memory, and the next lines need some
             outcome = self._raised(ctx, error)
-        return ended(ctx, outcome)
+        return told(ended(ctx, outcome))
 
     async def _payload(self, ctx: Context) -> Any:
         """In clear and typed; an ending where it cannot be had."""
@@ -96,7 +96,7 @@ class Runner:
                 text, ctx.schedule = slot_of(text)
             return ctx.kind.payload.decode(text)
         except PayloadError as error:
-            return ended(ctx, await self._misfit(ctx, error))
+            return told(ended(ctx, await self._misfit(ctx, error)))
 
     async def _call(self, ctx: Context, payload: object) -> Any:
         kind = ctx.kind
@@ -109,7 +109,7 @@ class Runner:
 
     def raised(self, ctx: Context, error: BaseException) -> Ending:
         """The ending of an attempt that raised this."""
-        return ended(ctx, self._raised(ctx, error))
+        return told(ended(ctx, self._raised(ctx, error)))
 
     def _raised(self, ctx: Context, error: BaseException) -> Outcome:
         if ctx.kind.breaker and ctx.target is None:
@@ -135,17 +135,8 @@ class Runner:
                 )
             case Retry():
                 return self._failed(ctx, error, retry_seconds=error.after_seconds, status_code=_status(error))
-        self._tell(ctx, error)
+        ctx.trace = self._redact(texts.frames(error))
         return self._failed(ctx, error)
-
-    def _tell(self, ctx: Context, error: BaseException) -> None:
-        """The job keeps the error's text; where in the code it arose is for those who read the log."""
-        fields = {"job": ctx.job.id, "kind": ctx.kind.name, "attempt": ctx.job.attempt}
-        _LOG.warning(
-            "%s %s raised in attempt %s: %s\n%s",
-            *(ctx.kind.name, ctx.job.id, ctx.job.attempt, self._text(ctx, error), self._redact(texts.frames(error))),
-            extra={"fields": fields},
-        )
 
     def _failed(
         self,
@@ -176,7 +167,7 @@ class Runner:
 
     def write_off(self, ctx: Context) -> Ending:
         """The ending of an attempt that swallowed its cancellation, and runs on."""
-        return ended(ctx, self._cut(ctx, runs_on=True))
+        return told(ended(ctx, self._cut(ctx, runs_on=True)))
 
     def _cut(self, ctx: Context, *, runs_on: bool) -> Outcome:
         """The engine ended the attempt. What runs on must have lost its lease before anybody else runs the job (P7)."""
@@ -213,6 +204,31 @@ class Runner:
     def _fingerprint(self, ctx: Context, error: BaseException) -> str:
         """Taken after the redaction: of a clear text it would answer who guesses at a secret."""
         return texts.fingerprint(self._redact(ctx.hides(texts.describe(error))))
+
+
+def told(ending: Ending) -> Ending:
+    """The ending; a failure is logged, for the job keeps its error's text, and not where in the code it arose."""
+    ctx, outcome = ending.ctx, ending.outcome
+    if not isinstance(outcome, Failed | Dead):
+        return ending
+    fields = {
+        "event": "attempt_dead" if isinstance(outcome, Dead) else "attempt_failed",
+        "job": ctx.job.id,
+        "kind": ctx.kind.name,
+        "queue": ctx.job.queue,
+        "attempt": ctx.job.attempt,
+        "took_ms": round(ctx.took_seconds * 1000),
+        "status_code": outcome.status_code,
+        "fingerprint": outcome.fingerprint,
+        "retry_seconds": outcome.retry_seconds if isinstance(outcome, Failed) else None,
+    }
+    _LOG.warning(
+        "%s %s %s attempt %s: %s%s",
+        *(ctx.kind.name, ctx.job.id, "raised in" if ctx.trace else "failed in", ctx.job.attempt, outcome.error),
+        f"\n{ctx.trace}" if ctx.trace else "",
+        extra={"fields": fields},
+    )
+    return ending
 
 
 def _public(ctx: Context, error: BaseException) -> str:

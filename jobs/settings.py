@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Final, NamedTuple
+from typing import Any, Final, Literal, NamedTuple
 
 import msgspec
 
@@ -51,6 +51,7 @@ VARIABLES: Final = (
     Variable("CRONTICK_ALLOW_GET", "0", "1 lets GET tick, for Vercel's cron"),
     Variable("CRONTICK_ENVIRONMENT", "production", "must equal the name that the database was migrated with"),
     Variable("CRONTICK_PREFIX", "empty; wrapped /crontick", "path before every route but the tick's"),
+    Variable("CRONTICK_LOG_FORMAT", "json", "`json` or `text`: the log lines of a process that is all ours"),
     Variable("CRONTICK_PAUSED", "0", "1 stops every tick of this deployment from running jobs"),
 )
 SECRETS: Final = {"CRON_SECRET": 16, "CRONTICK_ADMIN_SECRET": 32, "CRONTICK_ENQUEUE_SECRET": 16}
@@ -104,6 +105,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     environment: str = "production"
     prefix: str | None = None
     paused: bool = False
+    log_format: Literal["json", "text"] = "json"
 
     def __repr__(self) -> str:
         return f"Settings({', '.join(f'{name}={value!r}' for name, value in self.__rich_repr__())})"
@@ -155,6 +157,9 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
             or "production",
             prefix=read.matching("CRONTICK_PREFIX", r"(/[\w.-]+)+", "a path such as /crontick") or None,
             paused=read.flag("CRONTICK_PAUSED"),
+            log_format="text"
+            if read.matching("CRONTICK_LOG_FORMAT", "json|text", "json or text") == "text"
+            else "json",
         )
         if sentences := read.sentences + _budgets(settings):
             raise SettingsError(sentences)

@@ -97,7 +97,7 @@ class LambdaDoor:
             raise TickFailed(unavailable.sentence) from None
         except Exception as error:  # noqa: BLE001 (the platform would post its text as it is, secrets and all)
             _fault(error)
-        log.info("tick", extra={"fields": summary.as_dict(verbose=True)})
+        log.info("tick", extra={"fields": {"event": "tick", **summary.as_dict(verbose=True)}})
         return summary
 
     async def _direct(self, deployment: Deployment, request: TickRequest, caller: Caller) -> Summary:
@@ -166,15 +166,16 @@ class LambdaDoor:
         """The deployment, loaded once. Raises ``TickFailed`` with every sentence about what is wrong with it."""
         if self._deployment is None:
             redact = Redactor(())
+            log_format: logs.LogFormat = "json"
             try:
                 settings = Settings.from_environ(self._environ)
-                redact = Redactor(settings.secrets)
+                redact, log_format = Redactor(settings.secrets), settings.log_format
                 self._deployment = load_deployment(settings)
                 redact = self._deployment.redact
             except (SettingsError, ConfigError, DeploymentError) as error:
                 raise TickFailed(redact(str(error))) from None
             finally:
-                logs.configure(redact, lambda_request_id=self._request_id)
+                logs.configure(redact, lambda_request_id=self._request_id, log_format=log_format)
         return self._deployment
 
 

@@ -68,6 +68,12 @@ OTHERS: Final = (
         refusals=(401, 500, 503),
     ),
     Other(
+        *("GET", "/metrics", "metrics", "Gauges for Prometheus; each call reads the database.", ("admin",)),
+        exists=lambda settings: bool(settings.admin_secrets),
+        answers={"text/plain": {"type": "string"}},
+        refusals=(401, 500, 503),
+    ),
+    Other(
         *("GET", "/openapi.json", "openapi", "This document.", ()),
         exists=lambda _: True,
         answers={"application/json": {"type": "object"}},

@@ -80,3 +80,16 @@ def test_the_access_log_loses_its_query() -> None:
 def test_libraries_that_log_whole_urls_are_quiet() -> None:
     assert logging.getLogger("httpx").getEffectiveLevel() >= logging.WARNING
     assert logging.getLogger("httpcore").getEffectiveLevel() >= logging.WARNING
+
+
+def test_lines_for_people_have_the_fields_behind_the_message_and_tracebacks_below(lines: io.StringIO) -> None:
+    logs.configure(Redactor(["hunter2-hunter2"]), log_format="text")
+    [handler] = logs.log.handlers
+    assert isinstance(handler, logging.StreamHandler)
+    handler.setStream(lines)
+    logs.log.warning(
+        "it broke\nhere", extra={"fields": {"event": "x", "count": 3, "why": "hunter2-hunter2", "no": None}}
+    )
+    first, second = lines.getvalue().splitlines()
+    assert first.endswith('WARNING it broke event="x" count=3 why="[redacted]"')
+    assert second == "here"
