@@ -1,9 +1,12 @@
-"""What is decided about doubts, about what is claimed and called, and about schedules."""
+"""What is decided about doubts, alerts, what is claimed and called, and schedules."""
+
+import re
 
 from crontick.handler.dashboard.asking import acting, asked, back
 from crontick.handler.dashboard.visit import Go, Visit
 from crontick.handler.operate import actions
 from crontick.handler.operate.asked import DecideDoubt, NameTarget, NameWork, RunSchedule
+from crontick.handler.operate.refused import NotDone
 
 
 async def decide(visit: Visit) -> Go:
@@ -13,6 +16,16 @@ async def decide(visit: Visit) -> Go:
     how = "was sent" if done.decision == "sent" else "was not sent"
     fresh = f": job {done.job} sends it" if done.job else ""
     return Go(back(visit, "doubts"), f"{done.kind} {done.key} {how}{fresh}.")
+
+
+async def silence(visit: Visit) -> Go:
+    """Tell nobody of an alert for so many hours; of none, tell it again."""
+    hours = visit.told.get("hours")
+    if not re.fullmatch(r"[0-9]{1,4}", hours):
+        raise NotDone("for how long nobody is told is a whole number of hours")
+    values = {**acting(visit, "name"), "seconds": int(hours) * 3600.0}
+    await actions.act(visit.conn, "silence_alert", {**values, "reason": values["reason"] or None})
+    return Go("alerts", f"{values['name']}: {f'silent for {hours} h' if int(hours) else 'told again'}.")
 
 
 async def pause(visit: Visit) -> Go:

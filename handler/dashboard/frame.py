@@ -18,6 +18,7 @@ class Frame(msgspec.Struct, frozen=True):
     doubts: int
     breakers: int
     pauses: int
+    alerts: int
 
 
 async def read_frame(conn: Connection) -> Frame:

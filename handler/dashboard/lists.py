@@ -13,6 +13,15 @@ _AT_MOST: Final = 100
 _RECORDS: Final = 200
 
 
+async def alerts(visit: Visit) -> Page:
+    """What is wrong just now, then what was; and of what nobody is told."""
+    values = {
+        "alerts": await reads.read(visit.conn, "list_alerts", {"active": False, "at_most": _AT_MOST}),
+        "silences": await reads.read(visit.conn, "list_silences", {}),
+    }
+    return Page("alerts.html", values)
+
+
 async def doubts(visit: Visit) -> Page:
     """Messages of which nobody knows whether they were sent."""
     return Page("doubts.html", {"doubts": (await reads.list_doubts(visit.conn, ListDoubts(limit=_AT_MOST))).doubts})

@@ -9,13 +9,12 @@ from crontick.handler.dashboard import pictures
 from crontick.handler.dashboard.visit import Page, Visit
 from crontick.handler.operate import reads
 from crontick.handler.operate.asked import Asked, ListTicks
+from crontick.handler.operate.kind_times import list_kind_times
 from crontick.handler.operate.rows import Tick, Work
 
 COLUMNS: Final = ("queued", "running", "failed", "held", "dead")
 _TICKS: Final = 500
 _DRAWN: Final = 60
-_JOBS_LOOKED_AT: Final = 5000
-_KINDS: Final = 8
 
 
 async def overview(visit: Visit) -> Page:
@@ -23,8 +22,7 @@ async def overview(visit: Visit) -> Page:
     told = await reads.read_overview(visit.conn, Asked())
     ticks = (await reads.list_ticks(visit.conn, ListTicks(limit=_TICKS))).ticks
     [due] = await reads.read(visit.conn, "read_next_due", {})
-    asked = {"look_at": _JOBS_LOOKED_AT, "at_most": _KINDS}
-    kinds = await reads.typed(visit.conn, "list_durations", pictures.Duration, asked)
+    kinds = await list_kind_times(visit.conn)
     came = [tick for tick in ticks if tick.ended != "busy"]
     drawn = [
         pictures.outcomes(came[:_DRAWN]),

@@ -8,9 +8,9 @@ from typing import Final
 import msgspec
 
 from crontick.handler.lengths import lasting, took
-from crontick.handler.operate.rows import Tick, Work
+from crontick.handler.operate.rows import KindTimes, Tick, Work
 
-__all__ = ["Duration", "Picture", "ages", "durations", "gaps", "outcomes"]
+__all__ = ["Picture", "ages", "durations", "gaps", "outcomes"]
 
 WIDTH: Final = 360
 _BASE: Final = 104
@@ -54,15 +54,6 @@ class Picture(msgspec.Struct, frozen=True):
     legend: tuple[str, ...] = ()
 
 
-class Duration(msgspec.Struct, frozen=True):
-    """How long jobs of a kind took, in seconds."""
-
-    kind: str
-    jobs: int
-    p50: float
-    p95: float
-
-
 def outcomes(ticks: Sequence[Tick]) -> Picture:
     """Jobs of the last ticks, the latest on the right, by how their attempts ended."""
     shown = list(reversed(ticks))
@@ -101,14 +92,14 @@ def ages(work: Iterable[Work]) -> Picture:
     return _lines("Queue age", told, [(queue, [age.total_seconds()], lasting(age)) for queue, age in rows])
 
 
-def durations(kinds: Sequence[Duration]) -> Picture:
-    """Half of the jobs of a kind took no longer than the dark bar, 95 of 100 no longer than the pale one."""
+def durations(kinds: Sequence[KindTimes]) -> Picture:
+    """Half of the attempts of a kind took no longer than the dark bar, 95 of 100 no longer than the pale one."""
     rows = [
-        (row.kind, [row.p95, row.p50], f"{took(timedelta(seconds=row.p50))}, {took(timedelta(seconds=row.p95))}")
-        for row in kinds
+        (one.kind, [one.p95.total_seconds(), one.p50.total_seconds()], f"{took(one.p50)}, {took(one.p95)}")
+        for one in sorted(kinds, key=lambda one: one.attempts, reverse=True)
     ]
     said = "; ".join(f"{kind} {text}" for kind, _, text in rows[:_ROWS_AT_MOST])
-    told = f"p50 and p95 of the latest jobs that succeeded: {said}." if rows else "No job has succeeded yet."
+    told = f"p50 and p95 of the attempts of the last day: {said}." if rows else "No attempt has ended in the last day."
     return _lines("Durations by kind, p50 and p95", told, rows)
 
 

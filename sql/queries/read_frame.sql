@@ -37,5 +37,14 @@ select
             order by p.what, p.name
             limit 1000
         ) as pauses
-    ) as pauses
+    ) as pauses,
+    (
+        select count(*)
+        from (
+            select from crontick.alerts as a
+            where a.ended_at is null
+            order by a.id
+            limit 1000
+        ) as alerts
+    ) as alerts
 from crontick.installation as i
