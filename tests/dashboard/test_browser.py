@@ -14,7 +14,19 @@ from tests.door.serving import ADMIN
 
 AXE = Path(__file__).parent / "axe" / "node_modules" / "axe-core" / "axe.min.js"
 PAGES = (
-    *("", "/jobs", "/dead", "/doubts", "/schedules", "/reminders", "/endpoints", "/limits", "/groups", "/pauses"),
+    *(
+        "",
+        "/jobs",
+        "/alerts",
+        "/dead",
+        "/doubts",
+        "/schedules",
+        "/reminders",
+        "/endpoints",
+        "/limits",
+        "/groups",
+        "/pauses",
+    ),
     *("/reports", "/ticks", "/audit"),
 )
 
@@ -131,6 +143,19 @@ def test_a_doubt_is_decided(page: Page, site: Site) -> None:
     page.get_by_role("button", name="It was sent").click()
     expect(page.get_by_role("status")).to_contain_text("was sent.")
     assert site.rows("select state from crontick.markers where kind = 'announce'") == [("sent",)]
+
+
+def test_an_alert_is_silenced_and_told_again(page: Page, site: Site) -> None:
+    page.goto(f"{site.home}/alerts")
+    row = page.get_by_role("row").filter(has_text="nobody knows whether")
+    row.locator("summary").click()
+    row.get_by_label("For so many hours").fill("2")
+    row.get_by_role("button", name="Silence").click()
+    expect(page.get_by_role("status")).to_have_text("doubts:announce: silent for 2 h.")
+    page.locator("summary", has_text="Tell again").click()
+    page.get_by_role("button", name="Tell again").click()
+    expect(page.get_by_role("status")).to_have_text("doubts:announce: told again.")
+    assert site.one("select count(*) from crontick.alert_silences where until > crontick.now()") == 0
 
 
 def test_a_breaker_is_closed(page: Page, site: Site) -> None:
