@@ -94,6 +94,7 @@ def test_a_dead_job_is_requeued_with_another_payload_and_keeps_its_secret(page: 
     expect(page.locator("pre").first).to_contain_text('"note": "•••"')
     assert "4000-0000" not in page.content()
     page.get_by_text("Requeue with another payload").click()
+    assert page.get_by_label("Payload, as JSON").input_value() == '{\n  "note": "•••",\n  "order_id": 20\n}'
     page.get_by_label("Payload, as JSON").fill('{"order_id": 4711, "note": "•••"}')
     page.get_by_role("button", name="Requeue with this payload").click()
     expect(page.get_by_role("status")).to_contain_text(f"Job {dead} is requeued as job")

@@ -17,6 +17,8 @@ import psycopg
 from crontick.sql.embedded import postgres
 
 SCRIPTS = Path(sys.executable).parent
+PAGE = ("login", "static/page.css", "static/page.js", "static/mark.svg")
+"""What the page is made of beside its code has to be in the wheel."""
 
 
 @contextmanager
@@ -52,6 +54,7 @@ def main() -> None:
             "CRONTICK_DATABASE_URL": url,
             "CRONTICK_MODULES": "acme",
             "CRON_SECRET": secrets.token_hex(32),
+            "CRONTICK_ADMIN_SECRET": secrets.token_hex(32),
         }
         subprocess.run([SCRIPTS / "crontick", "migrate"], env=environ, check=True)
         with psycopg.connect(url, autocommit=True) as conn:
@@ -59,10 +62,12 @@ def main() -> None:
             with served(environ) as door:
                 bearer = {"Authorization": f"Bearer {environ['CRON_SECRET']}"}
                 answer = httpx.post(door + "/cron/tick", headers=bearer, timeout=60, trust_env=False)
+                found = [httpx.get(f"{door}/dashboard/{at}", trust_env=False).status_code for at in PAGE]
             print(json.dumps(answer.json()))
             job = conn.execute("select status, result ->> 'said' from crontick.jobs").fetchone()
     assert answer.status_code == 200, answer.status_code
     assert answer.json()["succeeded"] == 1, answer.text
+    assert found == [200] * len(PAGE), found
     assert job == ("succeeded", "Hello Ada"), job
     print("package: the job of the project's own kind succeeded")
 
