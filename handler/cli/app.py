@@ -6,6 +6,7 @@ from crontick.handler.cli import (
     alerts,
     breakers,
     check,
+    completion,
     dead,
     demo,
     dev,
@@ -45,6 +46,7 @@ app.command("init")(init.init)
 app.command("migrate")(migrate.migrate)
 app.command("check")(check.check)
 app.command("doctor")(doctor.doctor)
+app.command("completion")(completion.completion)
 app.command("tick")(tick.tick)
 app.command("enqueue")(enqueue.enqueue)
 app.command("jobs")(jobs.jobs)

@@ -8,12 +8,26 @@ import typer
 
 from crontick.handler.cli import jobs as job_commands
 from crontick.handler.cli.database import There, ask, ask_one, reached
-from crontick.handler.cli.options import By, Count, JobId, JobIds, Json, Reason, Url, moment
+from crontick.handler.cli.dead_many import (
+    All,
+    Decision,
+    ErrorFilter,
+    FingerprintFilter,
+    KindFilter,
+    QueueFilter,
+    Yes,
+    chosen,
+    decide,
+)
+from crontick.handler.cli.options import By, Count, JobId, Json, Reason, SomeIds, Url, moment
 from crontick.handler.cli.screen import say, say_json, table
 from crontick.jobs.secret_fields import seal_edited
 
 app: Final = typer.Typer(help="Jobs that stopped retrying, and what becomes of them.", no_args_is_help=True)
 COLUMNS: Final = ("id", "kind", "queue", "attempt", "died_at", "last_status_code", "last_error")
+ERRORS: Final = ("jobs", "kind", "fingerprint", "first_at", "last_at", "last_status_code", "last_error")
+LOOK_AT: Final = 10_000
+"""Dead jobs that are counted, the newest."""
 
 
 @app.command("list")
@@ -42,19 +56,42 @@ def show(job: JobId, url: Url = None, json: Json = False) -> None:
 
 
 @app.command()
+def errors(url: Url = None, json: Json = False) -> None:
+    """Count the dead jobs by kind and error, most of them first."""
+    with reached(url) as conn:
+        rows = ask(conn, "list_dead_groups", {"look_at": LOOK_AT})
+    table(rows, ERRORS, as_json=json, nothing="no dead job waits for anybody")
+
+
+@app.command()
 def requeue(
-    jobs: JobIds,
     by: By,
+    jobs: SomeIds = None,
     *,
     reason: Reason = None,
     payload: Annotated[str | None, typer.Option(help="JSON: the copy's payload instead of the dead job's.")] = None,
     at: Annotated[datetime | None, typer.Option(parser=moment, metavar="TIME", help="When the copy is due.")] = None,
+    kind: KindFilter = None,
+    queue: QueueFilter = None,
+    error: ErrorFilter = None,
+    fingerprint: FingerprintFilter = None,
+    everything: All = False,
+    per_minute: Annotated[int, typer.Option(min=1, max=60_000, help="Of many: copies due in a minute.")] = 600,
+    yes: Yes = False,
     url: Url = None,
     json: Json = False,
 ) -> None:
-    """Enqueue a fresh copy of each; a second time names the first copy."""
+    """Enqueue a fresh copy of each; a second time names the first copy. Of all that match, after a question."""
+    filters = {"kind": kind, "queue": queue, "error": error, "fingerprint": fingerprint}
+    matching = chosen(jobs, filters, everything=everything)
     if payload is not None:
+        if not jobs:
+            raise typer.BadParameter("a payload is for jobs that are named by their ids")
         _check_json(payload)
+    if not jobs:
+        decision = Decision(action="requeue", matching=matching, by=by, reason=reason, per_minute=per_minute, at=at)
+        decide(decision, url, yes=yes, json=json)
+        return
     with reached(url) as conn:
         for job in jobs:
             edited = payload if payload is None else _sealed(conn, job, payload)
@@ -68,13 +105,25 @@ def requeue(
 
 @app.command()
 def ignore(
-    jobs: JobIds,
     by: By,
     reason: Annotated[str, typer.Option("--reason", help="Why nothing has to be done.")],
+    jobs: SomeIds = None,
+    *,
+    kind: KindFilter = None,
+    queue: QueueFilter = None,
+    error: ErrorFilter = None,
+    fingerprint: FingerprintFilter = None,
+    everything: All = False,
+    yes: Yes = False,
     url: Url = None,
     json: Json = False,
 ) -> None:
-    """Leave each as it is, with a reason."""
+    """Leave each as it is, with a reason; all that match, after a question."""
+    filters = {"kind": kind, "queue": queue, "error": error, "fingerprint": fingerprint}
+    matching = chosen(jobs, filters, everything=everything)
+    if not jobs:
+        decide(Decision(action="ignore", matching=matching, by=by, reason=reason), url, yes=yes, json=json)
+        return
     with reached(url) as conn:
         for job in jobs:
             ask(conn, "ignore_job", {"id": job, "by": by, "reason": reason})

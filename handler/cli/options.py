@@ -47,4 +47,8 @@ Url = Annotated[
 ]
 JobId = Annotated[int, typer.Argument(min=1, max=2**63 - 1, metavar="JOB", help="The job's id.")]
 JobIds = Annotated[list[int], typer.Argument(min=1, max=2**63 - 1, metavar="JOB...", help="One id or several.")]
+SomeIds = Annotated[
+    list[int] | None,
+    typer.Argument(min=1, max=2**63 - 1, metavar="[JOB...]", help="One id or several, or filters in their place."),
+]
 Count = Annotated[int, typer.Option("--limit", min=1, max=10_000, help="Rows at most.")]

@@ -105,8 +105,7 @@ def remote(url: str) -> Iterator[Remote]:
 
 
 def _body(given: Mapping[str, Any]) -> bytes:
-    payload = given.get("payload")
-    raw = {} if payload is None else {"payload": msgspec.Raw(payload.encode())}
+    raw = {name: msgspec.Raw(given[name].encode()) for name in ("payload", "matching") if given.get(name) is not None}
     return msgspec.json.encode({**given, **raw})
 
 
@@ -153,6 +152,8 @@ CALLS: Final[Mapping[str, Call]] = {
     "hurry_job": Call("POST", "/api/jobs/{id}/run-now", actions.JobStatus, _only("status")),
     "requeue_job": Call("POST", "/api/jobs/{id}/requeue", actions.Requeued, _only("requeued_as")),
     "ignore_job": Call("POST", "/api/jobs/{id}/ignore", actions.Resolved, _only("resolution")),
+    "act_on_many": Call("POST", "/api/jobs/{action}", actions.Many, _one),
+    "list_dead_groups": Call("GET", "/api/dead/groups", rows.DeadGroups, _listed("groups")),
     "list_dead_letters": Call("GET", "/api/dead", rows.DeadLetters, _listed("dead")),
     "list_doubts": Call("GET", "/api/doubts", rows.Doubts, _listed("doubts")),
     "resolve_doubt": Call("POST", "/api/doubts", actions.Decided, _only("job")),

@@ -1,12 +1,11 @@
 """How things stand, and whether somebody has to do something."""
 
-import time
 from datetime import timedelta
 from typing import Annotated, Any, Final
 
 import typer
-from rich.console import Console
 
+from crontick.handler.cli import watching
 from crontick.handler.cli.database import There, ask, reached
 from crontick.handler.cli.options import Json, Url, length
 from crontick.handler.cli.screen import Row, say, say_json, table
@@ -14,7 +13,7 @@ from crontick.handler.lengths import lasting
 
 COLUMNS: Final = ("queue", "kind", "status", "held_by", "jobs", "oldest_due")
 PAUSES: Final = ("what", "name", "paused_at", "by", "reason")
-WATCH_SECONDS: Final = 2.0
+WATCH: Final = timedelta(seconds=2)
 BREAKERS_AT_MOST: Final = 20
 
 MAX_AGE: Final = timedelta(hours=24)
@@ -30,17 +29,23 @@ Age = Annotated[
 def status(
     max_age: Age = None,
     watch: Annotated[bool, typer.Option("--watch", help="Show it again and again, until Ctrl-C.")] = False,
+    every: Annotated[
+        timedelta | None,
+        typer.Option("--every", parser=length, metavar="LENGTH", help="Between two looks.", show_default="2s"),
+    ] = None,
     url: Url = None,
     json: Json = False,
 ) -> None:
     """Show jobs by queue and kind, the last tick, what is paused; exit 1 when something waits for a person."""
-    with reached(url) as conn:
-        while watch:
-            Console().clear()
-            _show(conn, max_age or MAX_AGE, json=json)
-            time.sleep(WATCH_SECONDS)
-        wrong = _show(conn, max_age or MAX_AGE, json=json)
-    if wrong:
+
+    def look() -> list[str]:
+        # A connection for each look: between two, none keeps the database awake, and a lost one is the next look's.
+        with reached(url) as conn:
+            return _show(conn, max_age or MAX_AGE, json=json)
+
+    if watch:
+        watching.watch(look, (every or WATCH).total_seconds())
+    elif look():
         raise typer.Exit(1)
 
 

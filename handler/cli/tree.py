@@ -3,7 +3,6 @@
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-import typer
 from typer.core import TyperGroup
 
 
@@ -17,9 +16,9 @@ class Leaf:
     options: tuple[str, ...]
 
 
-def leaves(app: typer.Typer) -> Iterator[Leaf]:
-    """Every group and command, the root first, in the order in which help shows them."""
-    yield from _below(typer.main.get_command(app), ())
+def leaves(root: object) -> Iterator[Leaf]:
+    """Every group and command below a typer's command, the root first, in the order in which help shows them."""
+    yield from _below(root, ())
 
 
 def _below(found: object, path: tuple[str, ...]) -> Iterator[Leaf]:

@@ -90,9 +90,13 @@ def drop(name: EndpointName, by: By, reason: Reason = None, json: Json = False) 
 
 
 @app.command()
-def secret() -> None:
+def secret(json: Json = False) -> None:
     """Make a signing secret, for a variable or a secret store."""
-    say(new_secret())
+    made = new_secret()
+    if json:
+        say_json({"secret": made})
+    else:
+        say(made)
 
 
 @app.command()

@@ -127,7 +127,7 @@ def _retention(state: Row, behind: int) -> Iterator[Finding]:
         yield Finding(
             UNDECIDED,
             f"more than {DEAD_LETTERS} dead jobs wait for a decision",
-            "`crontick dead list`, then `crontick dead requeue` or `crontick dead ignore` for all of one error",
+            "`crontick dead errors`, then `crontick dead requeue` or `crontick dead ignore` for all of one error",
         )
 
 

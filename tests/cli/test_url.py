@@ -66,6 +66,7 @@ def work(cli: Command) -> None:
         ["show", "4"],
         ["why", "3"],
         ["dead", "list"],
+        ["dead", "errors"],
         ["dead", "show", "1"],
         ["doubts", "list"],
         ["status"],
@@ -82,6 +83,16 @@ def test_what_is_read_is_the_same(cli: Command, there: Command, arguments: list[
     here, told = cli(*arguments, *form), there(*arguments, *form)
     assert re.sub(LENGTHS, "", told.out) == re.sub(LENGTHS, "", here.out)
     assert (told.status, re.sub(LENGTHS, "", told.err)) == (here.status, re.sub(LENGTHS, "", here.err))
+
+
+def test_what_is_decided_about_many_is_done_there(cli: Command, there: Command) -> None:
+    work(cli)
+    asked = there("dead", "requeue", "--kind", "break_at_once")
+    assert (asked.status, asked.err.startswith("dead jobs that match: 1;")) == (2, True)
+    assert there("dead", "requeue", "--kind", "break_at_once", "--yes").out == "dead jobs that match: 1; requeued: 1\n"
+    assert (
+        there("dead", "ignore", "--all", "--yes", "--reason", "a test").out == "dead jobs that match: 0; ignored: 0\n"
+    )
 
 
 def test_what_is_decided_is_done_there(cli: Command, there: Command) -> None:

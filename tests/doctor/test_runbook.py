@@ -4,6 +4,7 @@ import re
 from pathlib import Path
 
 import pytest
+import typer
 
 from crontick.handler.cli.app import app
 from crontick.handler.cli.tree import Leaf, leaves
@@ -12,7 +13,7 @@ from crontick.handler.problem import TYPES
 
 ROOT = Path(__file__).parents[2]
 COMMAND = re.compile(r"`crontick ([^`\n]+)`")
-TREE = {leaf.path: leaf for leaf in leaves(app)}
+TREE = {leaf.path: leaf for leaf in leaves(typer.main.get_command(app))}
 
 
 def anchor(heading: str) -> str:
