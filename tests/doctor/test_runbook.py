@@ -36,7 +36,7 @@ def test_each_problem_and_each_finding_has_one_section() -> None:
     assert {name: found.count(name) for name in wanted} == dict.fromkeys(wanted, 1)
 
 
-@pytest.mark.parametrize("page", ["runbook.md"])
+@pytest.mark.parametrize("page", ["operating.md", "roles.md", "runbook.md"])
 def test_the_commands_that_are_told_are_there_with_their_options(page: str) -> None:
     told = COMMAND.findall((ROOT / "docs" / page).read_text())
     assert told
