@@ -9,6 +9,8 @@ from datetime import UTC, datetime
 from typing import Any, Final, Literal
 
 from crontick.jobs import texts
+from crontick.jobs.settings import Settings
+from crontick.jobs.summary import Summary
 
 Redact = Callable[[str], str]
 LogFormat = Literal["json", "text"]
@@ -46,6 +48,14 @@ def redact(redactor: Redact, *, kinds: Iterable[str]) -> None:
     clean = _Clean(redactor)
     for logger in (log, *map(log.getChild, ("tick", "run", *(f"kinds.{kind}" for kind in kinds)))):
         logger.filters[:] = [one for one in logger.filters if not isinstance(one, _Clean)] + [clean]
+
+
+def push(summary: Summary, settings: Settings) -> None:
+    """Tell whoever collects metrics what the tick did, where ``CRONTICK_METRICS`` wants it."""
+    if settings.metrics == "emf":
+        from crontick.jobs.emf import write
+
+        write(summary, settings.environment)
 
 
 def without_query(record: logging.LogRecord) -> bool:

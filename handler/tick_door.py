@@ -13,7 +13,7 @@ from starlette.types import Receive, Scope, Send
 from crontick.handler import watchdog
 from crontick.handler.auth import admit, digests
 from crontick.handler.body import read_body
-from crontick.handler.logs import log
+from crontick.handler.logs import log, push
 from crontick.handler.problem import (
     FAULT,
     METHOD_NOT_ALLOWED,
@@ -98,6 +98,7 @@ class TickDoor:
         if summary.retire and not self._retire:
             summary.warn(STUCK)
         log.info("tick", extra={"fields": {"event": "tick", **summary.as_dict(verbose=True)}})
+        push(summary, self._settings)
         if summary.retire and self._retire:
             self._retiring = True
             self._retire()

@@ -1,9 +1,12 @@
 """What one tick did, as its caller is told."""
 
 from datetime import UTC, datetime
-from typing import Any, Final, Literal
+from typing import TYPE_CHECKING, Any, Final, Literal
 
 import msgspec
+
+if TYPE_CHECKING:
+    from crontick.jobs.tally import KindTally
 
 StopReason = Literal["empty", "limit", "budget", "memory", "shutdown"]
 NotRun = Literal["busy", "paused"]
@@ -84,6 +87,8 @@ class Summary(msgspec.Struct):
     """What a dry run found; None when this was none."""
     retire: bool = False
     """A thread of this tick cannot be stopped: the process should take no further tick (P7). Never answered."""
+    kinds: "dict[str, KindTally]" = {}
+    """The attempts that ended, kind by kind. Never answered."""
     warnings: list[str] = []
     errors: list[Trouble] = []
 

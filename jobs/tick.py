@@ -31,4 +31,5 @@ async def tick(exchanges: Exchanges, supplies: TickSupplies, bounds: Bounds, cal
             count(summary, batch)
     finally:
         log_unrecorded(exchanges.unsettled + await seats.close())
+    summary.kinds = exchanges.tally.kinds if exchanges.tally else {}
     return closed(summary, batch, bounds, seats, exchanges.claimed)

@@ -98,6 +98,7 @@ class LambdaDoor:
         except Exception as error:  # noqa: BLE001 (the platform would post its text as it is, secrets and all)
             _fault(error)
         log.info("tick", extra={"fields": {"event": "tick", **summary.as_dict(verbose=True)}})
+        logs.push(summary, deployment.settings)
         return summary
 
     async def _direct(self, deployment: Deployment, request: TickRequest, caller: Caller) -> Summary:

@@ -100,6 +100,17 @@ def test_what_a_function_leaves_in_the_loop_is_ended_with_its_call(world: World,
     assert world.invoke({}).answer["ran"]
 
 
+def test_embedded_metrics_are_a_line_on_stdout_that_is_nothing_but_json(world: World) -> None:
+    child = world.start(CRONTICK_METRICS="emf")
+    assert world.invoke({}).answer["ran"]
+    told = json.loads(child.line())
+    assert (told["ticks"], told["environment"], told["_aws"]["CloudWatchMetrics"][0]["Namespace"]) == (
+        1,
+        "test",
+        "crontick",
+    )
+
+
 def test_summaries_are_logged_once_as_lambda_reads_them(world: World) -> None:
     child = world.start()
     summary = world.api.invoke({}, request_id="7").answer
