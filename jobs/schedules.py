@@ -4,14 +4,23 @@ import hashlib
 import re
 from collections.abc import Callable, Iterable, Mapping
 from datetime import timedelta
-from typing import Any, Final, TypeVar
+from typing import Any, Final, TypeVar, get_args
 
 import msgspec
 
 from crontick.jobs.kind import Kind
 from crontick.jobs.payload import PayloadError, encode_json
 from crontick.jobs.request import NAME_PATTERN
-from crontick.jobs.sections import AT_MOST, LATE, LONGEST_SPREAD, CatchUp, Overlap, ScheduleSettings
+from crontick.jobs.sections import (
+    AT_MOST,
+    LATE,
+    LONGEST_SPREAD,
+    MOST_CAUGHT_UP,
+    MOST_URGENT,
+    CatchUp,
+    Overlap,
+    ScheduleSettings,
+)
 
 __all__ = ["Schedule", "declared", "schedule"]
 
@@ -128,15 +137,21 @@ def _check(made: Schedule, kind: Kind[Any]) -> None:
     if not re.match(NAME_PATTERN, made.name):
         raise ValueError(f"schedule {made.name[:80]!r} is no name: lower-case letters, digits, _ . -, at most 64")
     for what, given, known in (
-        ("catch_up", made.catch_up, ("latest", "none", "all")),
-        ("overlap", made.overlap, ("skip", "allow")),
+        ("catch_up", made.catch_up, get_args(CatchUp)),
+        ("overlap", made.overlap, get_args(Overlap)),
     ):
         if given not in known:
             raise ValueError(f"schedule {made.name}: {what} is one of {', '.join(known)}, not {given!r}")
-    if not 1 <= made.at_most <= 100 or (made.priority is not None and not -100 <= made.priority <= 100):
-        raise ValueError(f"schedule {made.name}: at_most is 1 to 100, priority -100 to 100")
-    if made.late < timedelta(0) or not timedelta(0) <= made.spread <= LONGEST_SPREAD:
-        raise ValueError(f"schedule {made.name}: late is not negative, spread at most a day")
+    for what, number, least, most in (
+        ("at_most", made.at_most, 1, MOST_CAUGHT_UP),
+        ("priority", made.priority or 0, -MOST_URGENT, MOST_URGENT),
+    ):
+        if not least <= number <= most:
+            raise ValueError(f"schedule {made.name}: {what} is {least} to {most}, not {number}")
+    if made.late < timedelta(0):
+        raise ValueError(f"schedule {made.name}: late is not negative, and {made.late} is: give 0 or more")
+    if not timedelta(0) <= made.spread <= LONGEST_SPREAD:
+        raise ValueError(f"schedule {made.name}: spread is 0 to {LONGEST_SPREAD}, not {made.spread}")
     said = msgspec.json.decode(made.payload)
     if not isinstance(said, dict):
         raise PayloadError(f"schedule {made.name}: its payload is an object, to which its slot is added")

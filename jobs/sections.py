@@ -19,7 +19,8 @@ from crontick.jobs.kinds.sql_job import SqlJob
 from crontick.jobs.request import Name
 
 Attempts = Annotated[int, Meta(ge=1, le=100)]
-Priority = Annotated[int, Meta(ge=-100, le=100)]
+MOST_URGENT: Final = 100
+Priority = Annotated[int, Meta(ge=-MOST_URGENT, le=MOST_URGENT)]
 CatchUp = Literal["latest", "none", "all"]
 Overlap = Literal["skip", "allow"]
 AlertName = Literal[
@@ -41,6 +42,7 @@ AlertName = Literal[
 LATE: Final = timedelta(hours=1)
 """How late a slot may still fire where missed ones do not: a trigger comes seldom on the minute."""
 AT_MOST: Final = 24
+MOST_CAUGHT_UP: Final = 100
 LONGEST_SPREAD: Final = timedelta(days=1)
 
 
@@ -73,7 +75,7 @@ class ScheduleSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, 
     queue: Name | None = None
     priority: Priority | None = None
     catch_up: CatchUp = "latest"
-    at_most: Annotated[int, Meta(ge=1, le=100)] = AT_MOST
+    at_most: Annotated[int, Meta(ge=1, le=MOST_CAUGHT_UP)] = AT_MOST
     late: timedelta = LATE
     overlap: Overlap = "skip"
     spread: Seconds = timedelta(0)

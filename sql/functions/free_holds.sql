@@ -1,4 +1,6 @@
 -- Held rows whose gate is open again go back into the due index, a bounded number at each opening (P3).
+-- Here and wherever a hold is looked for stands held_by <> 'group': the index of holds leaves followers of groups out, of which
+-- there may be very many, and by a parameter the planner does not see that it may use it.
 create function crontick.free_holds(p_known text[], p_bound int default 500) returns int
 language plpgsql volatile
 as $$

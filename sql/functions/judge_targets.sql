@@ -5,6 +5,9 @@ create function crontick.judge_targets(p_now timestamptz, p_bound int default 10
 language plpgsql volatile
 as $$
 declare
+    v_failures_in_a_row constant int := 5;
+    v_failures_of_twenty constant int := 10;
+    v_twenty constant int := (1 << 20) - 1;  -- the last outcomes, a bit each: 1 is a failure
     v_hold text;
     v_call crontick.target_calls;
     v_breaker crontick.breakers;
@@ -49,16 +52,16 @@ begin
                 if v_call.verdict = 'failed' then
                     v_breaker.failures := v_breaker.failures + 1;
                     v_breaker.successes := 0;
-                    v_breaker.outcomes := (v_breaker.outcomes << 1 | 1) & 1048575;
+                    v_breaker.outcomes := (v_breaker.outcomes << 1 | 1) & v_twenty;
                 elsif v_call.verdict = 'ok' then
                     v_breaker.failures := 0;
                     v_breaker.successes := v_breaker.successes + 1;
-                    v_breaker.outcomes := (v_breaker.outcomes << 1) & 1048575;
+                    v_breaker.outcomes := (v_breaker.outcomes << 1) & v_twenty;
                 end if;
-                if v_breaker.failures >= 5 then
+                if v_breaker.failures >= v_failures_in_a_row then
                     v_breaker := crontick.opens(v_breaker, p_now, v_breaker.failures || ' failures in a row, the last: ' || v_said);
-                elsif bit_count(v_breaker.outcomes::bit(20)) >= 10 then
-                    v_breaker := crontick.opens(v_breaker, p_now, '10 failures in the last 20, the last: ' || v_said);
+                elsif bit_count(v_breaker.outcomes::bit(20)) >= v_failures_of_twenty then
+                    v_breaker := crontick.opens(v_breaker, p_now, v_failures_of_twenty || ' failures in the last 20, the last: ' || v_said);
                 elsif v_call.verdict = 'held' or v_breaker.let_go_at is not null or v_breaker.look_at <= p_now then
                     v_breaker.look_at := p_now;
                 else

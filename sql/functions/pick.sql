@@ -14,10 +14,7 @@ begin
             select j.id
             from crontick.unfinished_jobs as j
             where j.queue = p_lanes[1].queue and j.priority = p_lanes[1].priority
-                and j.due_at < 'infinity' and j.due_at <= p_now
-                and j.status in ('queued', 'failed') and (j.status = 'failed' or j.claimed_by is distinct from p_tick)
-                and j.id <> all(p_seen)
-                and (p_kinds is null or j.kind = any(p_kinds))
+                and crontick.may_be_picked(j, p_now, p_tick, p_seen, p_kinds)
             order by j.due_at, j.id
             limit least(p_want, (p_seats ->> p_lanes[1].queue)::int)
             for update skip locked
@@ -41,10 +38,7 @@ begin
                         select j.due_at, j.id
                         from crontick.unfinished_jobs as j
                         where j.queue = lane.queue and j.priority = lane.priority
-                            and j.due_at < 'infinity' and j.due_at <= p_now
-                            and j.status in ('queued', 'failed') and (j.status = 'failed' or j.claimed_by is distinct from p_tick)
-                            and j.id <> all(p_seen)
-                            and (p_kinds is null or j.kind = any(p_kinds))
+                            and crontick.may_be_picked(j, p_now, p_tick, p_seen, p_kinds)
                         order by j.due_at, j.id
                         limit p_want
                     ) as due
@@ -59,10 +53,7 @@ begin
             select j.id
             from crontick.unfinished_jobs as j
             where j.queue = share.queue and j.priority = share.priority
-                and j.due_at < 'infinity' and j.due_at <= p_now
-                and j.status in ('queued', 'failed') and (j.status = 'failed' or j.claimed_by is distinct from p_tick)
-                and j.id <> all(p_seen)
-                and (p_kinds is null or j.kind = any(p_kinds))
+                and crontick.may_be_picked(j, p_now, p_tick, p_seen, p_kinds)
             order by j.due_at, j.id
             limit share.jobs
             for update skip locked

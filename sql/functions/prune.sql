@@ -19,6 +19,10 @@ declare
     v_runs bigint[];
     v_parts constant int := greatest(p_bound / 50, 1);  -- a part is megabytes where another row is bytes
     v_gone int;
+    v_table text;
+    v_which text;
+    v_since text;
+    v_before timestamptz;
 begin
     -- The row of what one exchange settled goes after the last of its jobs.
     v_old := array(
@@ -49,133 +53,28 @@ begin
     get diagnostics v_gone = row_count;
     more := gone >= p_bound
         or (v_gone > 0 and exists (select from crontick.successes as s where s.ended_at < v_succeeded order by s.ended_at limit 1));
-    delete from crontick.finished_jobs as f
-    where f.id = any(
-        array(
-            select old.id
-            from crontick.finished_jobs as old
-            where old.status = 'cancelled' and old.finished_at < v_succeeded
-            order by old.finished_at
-            limit p_bound
-            for update skip locked
-        )
-    );
-    get diagnostics v_gone = row_count;
-    gone := gone + v_gone;
-    more := more or v_gone >= p_bound;
-    delete from crontick.finished_jobs as f
-    where f.id = any(
-        array(
-            select old.id
-            from crontick.finished_jobs as old
-            where old.status = 'dead' and old.resolution is not null and old.finished_at < v_dead
-            order by old.finished_at
-            limit p_bound
-            for update skip locked
-        )
-    );
-    get diagnostics v_gone = row_count;
-    gone := gone + v_gone;
-    more := more or v_gone >= p_bound;
-    delete from crontick.attempts as a
-    where a.ctid = any(
-        array(
-            select old.ctid
-            from crontick.attempts as old
-            where old.ended_at < v_forever
-            order by old.ended_at
-            limit p_bound
-            for update skip locked
-        )
-    );
-    get diagnostics v_gone = row_count;
-    gone := gone + v_gone;
-    more := more or v_gone >= p_bound;
-    delete from crontick.ticks as t
-    where t.id = any(
-        array(
-            select old.id
-            from crontick.ticks as old
-            where old.started_at < v_ticks
-            order by old.started_at
-            limit p_bound
-            for update skip locked
-        )
-    );
-    get diagnostics v_gone = row_count;
-    gone := gone + v_gone;
-    more := more or v_gone >= p_bound;
-    delete from crontick.unique_keys as k
-    where k.digest = any(
-        array(
-            select old.digest
-            from crontick.unique_keys as old
-            where old.free_at < p_now and old.free_at < 'infinity'
-            order by old.free_at
-            limit p_bound
-            for update skip locked
-        )
-    );
-    get diagnostics v_gone = row_count;
-    gone := gone + v_gone;
-    more := more or v_gone >= p_bound;
-    delete from crontick.idempotency_keys as k
-    where k.digest = any(
-        array(
-            select old.digest
-            from crontick.idempotency_keys as old
-            where old.free_at < p_now
-            order by old.free_at
-            limit p_bound
-            for update skip locked
-        )
-    );
-    get diagnostics v_gone = row_count;
-    gone := gone + v_gone;
-    more := more or v_gone >= p_bound;
-    delete from crontick.markers as m
-    where m.ctid = any(
-        array(
-            select old.ctid
-            from crontick.markers as old
-            where old.state = 'sent' and old.settled_at < v_forever
-            order by old.settled_at
-            limit p_bound
-            for update skip locked
-        )
-    );
-    get diagnostics v_gone = row_count;
-    gone := gone + v_gone;
-    more := more or v_gone >= p_bound;
-    delete from crontick.reminder_records as r
-    where r.ctid = any(
-        array(
-            select old.ctid
-            from crontick.reminder_records as old
-            where old.recorded_at < v_forever
-            order by old.recorded_at
-            limit p_bound
-            for update skip locked
-        )
-    );
-    get diagnostics v_gone = row_count;
-    gone := gone + v_gone;
-    more := more or v_gone >= p_bound;
-    -- A line where nothing waits, and whose bucket is full, is as good as none.
-    delete from crontick.limit_lines as l
-    where l.hold = any(
-        array(
-            select idle.hold
-            from crontick.limit_lines as idle
-            where idle.look_at is null and idle.tat < p_now
-            order by idle.tat
-            limit p_bound
-            for update skip locked
-        )
-    );
-    get diagnostics v_gone = row_count;
-    gone := gone + v_gone;
-    more := more or v_gone >= p_bound;
+    -- A limit's line where nothing waits, and whose bucket is full, is as good as none.
+    for v_table, v_which, v_since, v_before in
+        values
+        ('finished_jobs', $q$status = 'cancelled'$q$, 'finished_at', v_succeeded),
+        ('finished_jobs', $q$status = 'dead' and resolution is not null$q$, 'finished_at', v_dead),
+        ('attempts', 'true', 'ended_at', v_forever),
+        ('ticks', 'true', 'started_at', v_ticks),
+        ('unique_keys', $q$free_at < 'infinity'$q$, 'free_at', p_now),
+        ('idempotency_keys', 'true', 'free_at', p_now),
+        ('markers', $q$state = 'sent'$q$, 'settled_at', v_forever),
+        ('reminder_records', 'true', 'recorded_at', v_forever),
+        ('limit_lines', 'look_at is null', 'tat', p_now)
+    loop
+        execute format(
+            'delete from crontick.%1$I where ctid = any(array('
+            'select old.ctid from crontick.%1$I as old where %2$s and old.%3$I < $1 order by old.%3$I limit $2 for update skip locked))',
+            v_table, v_which, v_since
+        ) using v_before, p_bound;
+        get diagnostics v_gone = row_count;
+        gone := gone + v_gone;
+        more := more or v_gone >= p_bound;
+    end loop;
     v_runs := array(
         select f.run
         from crontick.report_files as f

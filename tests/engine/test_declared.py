@@ -38,10 +38,10 @@ def digest() -> Kind[Digest]:
         ({"payload": Digest(1), "name": "Not a name"}, "is no name"),
         ({"payload": Digest(1), "catch_up": "some"}, "catch_up is one of latest, none, all, not 'some'"),
         ({"payload": Digest(1), "overlap": "wait"}, "overlap is one of skip, allow, not 'wait'"),
-        ({"payload": Digest(1), "at_most": 0}, "at_most is 1 to 100"),
-        ({"payload": Digest(1), "priority": 101}, "priority -100 to 100"),
-        ({"payload": Digest(1), "spread": timedelta(days=2)}, "spread at most a day"),
-        ({"payload": Digest(1), "late": timedelta(seconds=-1)}, "late is not negative"),
+        ({"payload": Digest(1), "at_most": 0}, "at_most is 1 to 100, not 0"),
+        ({"payload": Digest(1), "priority": 101}, "priority is -100 to 100, not 101"),
+        ({"payload": Digest(1), "spread": timedelta(days=2)}, "spread is 0 to 1 day, 0:00:00, not 2 days"),
+        ({"payload": Digest(1), "late": timedelta(seconds=-1)}, "late is not negative, and -1 day, 23:59:59 is"),
     ],
 )
 def test_what_cannot_be_is_refused_where_it_stands(options: dict[str, Any], said: str) -> None:

@@ -148,11 +148,11 @@ async def test_the_status_decides(deploy: Deploy, crm: HttpReceiver) -> None:
         case = known.values[0]
         crm.otherwise = Answer(case["status"])
         # Each to a URL of its own: five failures of one would open its breaker.
-        payload = DeliverWebhook(url=f"{crm.url}/{case['id']}", body={})
+        payload = DeliverWebhook(url=f"{crm.url}/{case['name']}", body={})
         job = await deployed.enqueue(deliver_webhook, payload)
         await deployed.tick()
-        became[case["id"]] = (await deployed.job(job))["status"]
-    assert became == {known.values[0]["id"]: known.values[0]["status_after"] for known in cases("statuses")}
+        became[case["name"]] = (await deployed.job(job))["status"]
+    assert became == {known.values[0]["name"]: known.values[0]["status_after"] for known in cases("statuses")}
     assert len(crm.requests) == len(became)
 
 

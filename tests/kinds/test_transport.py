@@ -53,7 +53,17 @@ async def hang_up(_: asyncio.StreamWriter) -> None:
         (b"HTTP/1.1 101 Switching\r\nUpgrade: x\r\nConnection: Upgrade\r\n\r\n", "failed", "the answer broke off"),
         (b"HTTP/1.1 103 Early Hints\r\n\r\n" + status(204), "succeeded", None),
     ],
-    ids=["TR11", "TR09", "TR12", "TR14", "TR15", "TR16", "TR17", "ST63", "ST64"],
+    ids=[
+        "no answer",
+        "gzip",
+        "an endless header",
+        "bytes that are no text",
+        "a status line that is none",
+        "a short body",
+        "chunks that are none",
+        "another protocol",
+        "early hints",
+    ],
 )
 async def test_whatever_comes_back_the_row_is_whole(
     deploy: Deploy, answer: bytes | Answering, became: str, said: str | None
@@ -197,7 +207,7 @@ def server(authority: trustme.CA, name: str, **options: Any) -> ssl.SSLContext:
         ("localhost", datetime(2021, 1, 1, tzinfo=UTC), "failed"),
         ("another.example", None, "failed"),
     ],
-    ids=["good", "TR04", "TR05"],
+    ids=["good", "expired", "of another name"],
 )
 async def test_a_certificate_is_to_be_whole_in_time_and_of_that_name(
     deploy: Deploy, authority: trustme.CA, name: str, ends_at: datetime | None, became: str

@@ -10,6 +10,7 @@ import pytest
 
 from crontick.jobs import Context, kind
 from crontick.jobs.kind import Kind
+from crontick.sql import SCHEMA
 from tests.limits.conftest import LimitedWorld
 
 pytestmark = pytest.mark.anyio
@@ -124,7 +125,7 @@ async def test_seats_of_a_queue_hold_where_the_oldest_go_first(world: LimitedWor
     for priority in (0, 1, 2):
         await work.enqueue_many(world.conn, [{}] * 10, priority=priority)
     await world.rows(
-        "select crontick.open_tick(5, 8, 'test', '', '', 25, 40, 4, false, '{slow}', '', null, '', '', '')"
+        f"select crontick.open_tick(5, {SCHEMA}, 'test', '', '', 25, 40, 4, false, '{{slow}}', '', null, '', '', '')"
     )
     claim = "crontick.claim(5, 7, 10, 0, 0, 40, '{slow}', null, null, null, null, true, false, null, null, %s)"
     assert await world.one(f"select count(*) from {claim}", seats) == 1
@@ -197,7 +198,7 @@ async def test_a_full_tenant_in_front_whose_job_runs_elsewhere_hides_nobody(worl
     world.says('[limits.tenant]\nkind = "work"\nkey = "payload.tenant"\nconcurrency = 1')
     await work.enqueue_many(world.conn, [{"tenant": "a"}] * 501)
     await world.rows(
-        "select crontick.open_tick(5, 8, 'test', '', '', 25, 40, 4, false, '{work}', '', null, '', '', '')"
+        f"select crontick.open_tick(5, {SCHEMA}, 'test', '', '', 25, 40, 4, false, '{{work}}', '', null, '', '', '')"
     )
     claim = "select id from crontick.claim(5, 7, 1, 0, 0, 40, '{work}', null, null, null, null, true, false)"
     assert len(await world.rows(claim)) == 1

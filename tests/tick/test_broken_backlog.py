@@ -6,10 +6,14 @@ from typing import Any
 import psycopg
 import pytest
 
+from crontick.sql import SCHEMA
 from crontick.sql.migrate import migrate
 from tests.conftest import made_database
 
-OPEN = "select * from crontick.open_tick(%s, 2, 'test', '', '', 25, 40, 100, false, '{noop}', '', null, '', '', '')"
+OPEN = (
+    f"select * from crontick.open_tick(%s, {SCHEMA}, 'test', '', '', 25, 40, 100, false, '{{noop}}', '',"
+    " null, '', '', '')"
+)
 CLAIM = (
     "select id from crontick.claim(%s, %s, 20, 1, 0, 40, '{noop,call}', null, null, null, null, false, false, null,"
     " '{call}')"

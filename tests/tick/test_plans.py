@@ -9,11 +9,15 @@ from typing import Any
 import psycopg
 import pytest
 
+from crontick.sql import SCHEMA
 from crontick.sql.migrate import migrate
 from tests.bench.rows import fill, surround
 from tests.conftest import made_database
 
-OPEN = "select * from crontick.open_tick(%s, 2, 'test', '', '', 25, 40, 100, false, '{noop}', '', null, '', '', '')"
+OPEN = (
+    f"select * from crontick.open_tick(%s, {SCHEMA}, 'test', '', '', 25, 40, 100, false, '{{noop}}', '',"
+    " null, '', '', '')"
+)
 CLAIM = "select id from crontick.claim(%s, %s, %s, 1, 0, 40, '{noop}', null, null, null, null, false, false)"
 SETTLE = "select * from crontick.settle(%s, %s::bigint[], %s::bigint[], null, null)"
 CLOSE = "select * from crontick.close_tick(%s, %s, 1, 'empty', true, 0, '{noop}', null, null, null, '{1,1,1}')"

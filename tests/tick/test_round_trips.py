@@ -5,6 +5,7 @@ import pytest
 
 from crontick.jobs.process import run_tick
 from crontick.jobs.request import TickRequest
+from crontick.sql import SCHEMA
 from tests.tick.kinds import deployment, nap, noop
 from tests.worlds.proxy import Proxy
 
@@ -61,7 +62,9 @@ async def test_twenty_jobs_of_uneven_length_in_twenty_seats_are_two(proxy: Proxy
 @pytest.mark.usefixtures("known")
 async def test_rescue_adds_none_but_the_word_that_the_alert_of_a_dead_tick_was_told(proxy: Proxy, conn: Conn) -> None:
     await noop.enqueue(conn, {})
-    await conn.execute("select crontick.open_tick(1, 3, 'test', '', '', 25, 40, 4, false, '{}', '', null, '', '', '')")
+    await conn.execute(
+        f"select crontick.open_tick(1, {SCHEMA}, 'test', '', '', 25, 40, 4, false, '{{}}', '', null, '', '', '')"
+    )
     taken = await conn.execute(
         "select id from crontick.claim(1, 7, 1, 0, 0, 30, '{noop}', null, null, null, null, true, false)"
     )
