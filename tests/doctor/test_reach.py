@@ -69,13 +69,14 @@ def test_a_mail_server_that_takes_no_login(
     assert sentence.startswith("mail server 127.0.0.1: 127.0.0.1 offers no login by")
 
 
+@pytest.mark.parametrize("host", ["169.254.169.254", "127.0.0.2"])
 def test_a_receiver_that_the_filter_refuses(
-    deployed: Command, owner: Conn, smtp_sink: SmtpSink, monkeypatch: pytest.MonkeyPatch
+    deployed: Command, owner: Conn, smtp_sink: SmtpSink, monkeypatch: pytest.MonkeyPatch, host: str
 ) -> None:
     monkeypatch.setenv("SMTP_URL", smtp_sink.url)
-    owner.execute("select crontick.set_endpoint('meta', 'http://169.254.169.254/latest', null, 'ada')")
+    owner.execute("select crontick.set_endpoint('inside', %s, null, 'ada')", (f"http://{host}/latest",))
     [sentence] = wrong(deployed, "--reach")
-    assert sentence.startswith("endpoint meta: 169.254.169.254 is refused: not every address of it is public")
+    assert sentence.startswith(f"endpoint inside: {host} is refused: not every address of it is public")
 
 
 def test_a_receiver_whose_certificate_nobody_trusts(
