@@ -2,8 +2,9 @@
 
 import asyncio
 import secrets
+from collections.abc import Sequence
 from datetime import UTC, datetime
-from itertools import starmap
+from itertools import chain, starmap
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
@@ -23,7 +24,7 @@ from crontick.jobs.request import TickRequest
 from crontick.jobs.seats import Seats
 from crontick.jobs.settling import bare, log_refused, settling
 from crontick.sql import query
-from crontick.sql.wire import Answer, Segment, Statement, statement
+from crontick.sql.wire import Answer, Parts, Segment, Statement, statement
 
 if TYPE_CHECKING:
     from crontick.jobs.tally import Tally
@@ -77,20 +78,21 @@ class Exchanges:
         claim = secrets.randbits(63)
         settings, bounds, request = self._deployment.settings, self._bounds, self._request
         stop = self._claiming.stop_reason()
-        sealed = self._unsealed.opening() if self._unsealed else []
+        parts = Parts(sealed=self._unsealed.opening() if self._unsealed else [])
         reminders = [] if settings.paused else [r for r in self._deployment.reminders if r.query is not None]
 
         def build(*, repeat: bool) -> list[Segment]:
             opening = opening_tick(self._opening, self._deployment, bounds, request, caller)
             return [
-                [_BOUND, opening, *sealed, *self._claiming.statements(claim, stop, running=0, repeat=repeat)],
+                [_BOUND, opening, *parts.statements, *self._claiming.statements(claim, stop, running=0, repeat=repeat)],
                 *[ask_for_items(reminder, among=len(reminders)) for reminder in reminders],
             ]
 
         answers = await self._link.ask(build, patience_seconds=patience_seconds)
         _raise(answers[0])
-        rows = answers[0].rows
-        tick, ran, reason, self._known_deployment, rescued, late, warnings, opened_at, due = rows[1][0]
+        _, [opening], *rows = answers[0].rows
+        tick, ran, reason, self._known_deployment, rescued, late, warnings, opened_at, due = opening
+        told, rest = parts.read(rows)
         opened = Opened(tick, ran, reason, rescued, late, warnings, opened_at)
         self._opened_at = opened_at
         if ran:
@@ -99,8 +101,8 @@ class Exchanges:
             self._found = self._coming.found
             self._due = due
         if self._unsealed and ran:
-            self._unsealed.opened(rows[2 : 2 + len(sealed)])
-        batch = self._batch(rows[2 + len(sealed) :], claim)
+            self._unsealed.opened(told["sealed"])
+        batch = self._batch(rest, claim)
         if ran:
             batch.closed = (
                 batch.closed and not self._found and not self._due and self._known_deployment and not self._to_seal
@@ -178,51 +180,35 @@ class Exchanges:
         stop = self._claiming.stop_reason() if claim_too else "budget"
         running = seats.running if claim_too else max(seats.running, 1)
         knowing = [] if self._known_deployment else [knowing_kinds(self._deployment, self._opened_at)]
-        sealing = self._unsealed.writing(self._opening, look=bool(knowing)) if self._unsealed else []
-        fires = self._firing()
-        prefix = [*fires, *knowing, *sealing, *self._reminding()]
         progress = seats.progress() if with_progress else ()
         limits, kinds = self._claiming.limits, self.tally.json() if self.tally else None
-        settled_by = settling(self._opening, endings, progress, limits=limits, kinds=kinds)
+        parts = Parts(
+            fired=self._firing(),
+            knowing=knowing,
+            sealed=self._unsealed.writing(self._opening, look=bool(knowing)) if self._unsealed else [],
+            reminders=self._reminding(),
+            settled=settling(self._opening, endings, progress, limits=limits, kinds=kinds),
+        )
 
         def build(*, repeat: bool) -> list[Segment]:
-            return [
-                [
-                    _BOUND,
-                    *prefix,
-                    *settled_by,
-                    *self._claiming.statements(claim, stop, running=running, repeat=repeat, seats=seats),
-                ]
-            ]
+            asked = self._claiming.statements(claim, stop, running=running, repeat=repeat, seats=seats)
+            return [[_BOUND, *parts.statements, *asked]]
 
         [answer] = await self._link.ask(build)
         _raise(answer)
-        rows = answer.rows[1:]
-        reminders: list[tuple[str, int, int, int]] = []
-        fired = rows[0] if fires else []
-        self._due = None
-        sealed = rows[len(fires) + len(knowing) :][: len(sealing)]
-        self._sealed = bool(self._unsealed and sealing and self._unsealed.written(sealed))
-        if prefix:
-            if self._found:
-                reminders = rows[len(prefix) - 1]
-                self._found = []
-            rows = rows[len(prefix) :]
-            self._known_deployment = True
-        self._held = set()
-        lost: frozenset[int] = frozenset()
-        done: frozenset[int] = frozenset()
-        cancelled: frozenset[int] = frozenset()
-        refused: list[int] = []
-        if settled_by:
-            gone, held, _, stopped, completed, refused = rows[0][0]
-            self._held, lost, done = set(held), frozenset(gone), frozenset(completed)
-            cancelled = frozenset(stopped) - self._held - lost
-            rows = rows[1:]
-        batch = self._batch(rows, claim)
-        batch.refused, batch.fired = refused, fired
-        batch.lost, batch.reminders, batch.cancelled, batch.completed = lost, reminders, cancelled, done
+        told, rest = parts.read(answer.rows[1:])
+        self._due, self._found = None, []
+        self._known_deployment = True
+        self._sealed = bool(self._unsealed and told["sealed"] and self._unsealed.written(told["sealed"]))
+        batch = self._batch(rest, claim)
+        batch.fired = [*chain.from_iterable(told["fired"])]
+        batch.reminders = [*chain.from_iterable(told["reminders"])]
         batch.closed = batch.closed and not (self._to_seal and stop is None)
+        self._held = set()
+        if told["settled"]:
+            [[(lost, held, _, cancelled, completed, batch.refused)]] = told["settled"]
+            self._held, batch.lost, batch.completed = set(held), frozenset(lost), frozenset(completed)
+            batch.cancelled = frozenset(cancelled) - self._held - batch.lost
         if self._held:  # until the deadline; then their leases run out, and a later tick rescues them
             batch.closed = self._bounds.left <= 0 and not seats.running
         return batch
@@ -248,15 +234,14 @@ class Exchanges:
         items = msgspec.json.encode([found.row for found in self._found]).decode()
         return [statement(query("enqueue_reminders"), {"opening": self._opening, "items": items})]
 
-    def _batch(self, rows: list[Any], claim: int) -> Batch:
+    def _batch(self, rows: Sequence[Any], claim: int) -> Batch:
         jobs = []
         if len(rows) == 3:
             jobs = list(starmap(Job, [(*row, claim) for row in rows[1]]))
             if self._unsealed:
                 self._unsealed.claimed(jobs)
-        closed, more, parked, stop_reason, cancels, next_due_at, oldest, unknown, active, self.alert_messages = rows[
-            -1
-        ][0]
+        [closing] = rows[-1]
+        closed, more, parked, stop_reason, cancels, next_due_at, oldest, unknown, active, self.alert_messages = closing
         cleared = self._claiming.took(jobs, parked=parked)
         more_items, next_item_at = self._coming.more, self._coming.next_at
         if closed and next_item_at is not None:

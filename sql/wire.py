@@ -8,6 +8,7 @@ transaction of its own, and an error stays inside it. Works through poolers in t
 import asyncio
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from itertools import chain
 from typing import Any, NoReturn, TypeAlias
 
 import msgspec
@@ -18,7 +19,7 @@ from psycopg.errors import error_from_result
 
 from crontick.sql import Query
 
-__all__ = ["Answer", "Segment", "Statement", "Value", "count_rows", "encoded", "statement", "trip"]
+__all__ = ["Answer", "Parts", "Segment", "Statement", "Value", "count_rows", "encoded", "statement", "trip"]
 
 Value: TypeAlias = str | bytes | int | float | bool | datetime | Sequence[int] | Sequence[float] | Sequence[str] | None
 Statement: TypeAlias = tuple[bytes, list[bytes | None]]
@@ -33,6 +34,25 @@ class Answer(msgspec.Struct, frozen=True):
 
     rows: list[Rows]
     error: psycopg.Error | None = None
+
+
+class Parts:
+    """Statements by what they are for, in the order in which they are sent: read by name wherever each stands."""
+
+    def __init__(self, **named: Sequence[Statement]) -> None:
+        self._named = named
+
+    @property
+    def statements(self) -> list[Statement]:
+        """All of them."""
+        return list(chain.from_iterable(self._named.values()))
+
+    def read(self, rows: Sequence[Any]) -> tuple[Mapping[str, Sequence[Any]], Sequence[Any]]:
+        """What each name's statements answered, and what those answered that were sent after them all."""
+        told, at = {}, 0
+        for name, statements in self._named.items():
+            told[name], at = rows[at : at + len(statements)], at + len(statements)
+        return told, rows[at:]
 
 
 def statement(query: Query, values: Mapping[str, Value]) -> Statement:
