@@ -1,6 +1,7 @@
 """One alert for one channel, as the closing of a tick gives it, and its words."""
 
 import unicodedata
+from collections.abc import Callable
 from datetime import UTC, datetime
 from typing import Final, Literal
 
@@ -9,7 +10,7 @@ import msgspec
 __all__ = ["Message", "clean"]
 
 RUNBOOK: Final = "https://github.com/crontick/crontick/blob/main/docs/runbook.md"
-_PAGE: Final = "/dashboard/alerts"
+_PAGE: Final = "/dashboard"
 
 
 class Message(msgspec.Struct, frozen=True, kw_only=True):
@@ -42,6 +43,13 @@ class Message(msgspec.Struct, frozen=True, kw_only=True):
     def mending(self) -> str | None:
         """The command to begin with; None once it is over."""
         return clean(self.mend) if self.started else None
+
+    def redacted(self, redact: Callable[[str], str]) -> "Message":
+        """Without any secret that this deployment was given (P36)."""
+        error = self.error if self.error is None else redact(self.error)
+        return msgspec.structs.replace(
+            self, what=redact(self.what), mend=redact(self.mend), subject=redact(self.subject), error=error
+        )
 
     def lines(self, *, public_url: str | None, private: bool) -> list[str]:
         """Since when, how many, and where to look; the first error only where ``private``, for it may quote anybody."""

@@ -39,7 +39,7 @@ async def send_alerts(link: Trips, deployment: Deployment, opening: int, message
 
     What is not written down as told, because this process dies or the database is gone, a later tick sends again.
     """
-    given = msgspec.json.decode(messages, type=list[Message])
+    given = [message.redacted(deployment.redact) for message in msgspec.json.decode(messages, type=list[Message])]
     channels = {message.channel: [m for m in given if m.channel == message.channel] for message in given}
     posts = _Posts(deployment, seconds=min(seconds, _LONGEST_SECONDS))
     try:

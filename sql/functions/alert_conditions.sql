@@ -4,15 +4,8 @@ create function crontick.alert_conditions(p_now timestamptz, p_alerts jsonb) ret
 language plpgsql stable
 as $$
 begin
-    return query
-    select c.*
-    from (
-        select j.* from crontick.alerts_of_jobs(p_now, p_alerts) as j
-        union all
-        select g.* from crontick.alerts_of_gates(p_now) as g
-        union all
-        select t.* from crontick.alerts_of_ticks(p_now) as t
-    ) as c
-    where not p_alerts -> 'off' ? c.name;
+    return query select c.* from crontick.alerts_of_jobs(p_now, p_alerts) as c where not p_alerts -> 'off' ? c.name;
+    return query select c.* from crontick.alerts_of_gates(p_now) as c where not p_alerts -> 'off' ? c.name;
+    return query select c.* from crontick.alerts_of_ticks(p_now) as c where not p_alerts -> 'off' ? c.name;
 end
 $$;

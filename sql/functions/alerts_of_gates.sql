@@ -1,8 +1,10 @@
 -- What keeps jobs from running: breakers that opened by themselves, schedules that do not fire, what crontick paused.
 create function crontick.alerts_of_gates(p_now timestamptz) returns setof crontick.alert_condition
-language sql stable
+language plpgsql stable
 as $$
-    (
+begin
+    if exists (select from crontick.breakers as b where b.state <> 'closed') then
+        return query
         select
             'breaker_open', b.target, b.opened_at, held.jobs,
             format(
@@ -19,12 +21,12 @@ as $$
         ) as held
         where b.state <> 'closed' and (b.retry_at is not null or b.state = 'half_open')
         order by b.hold
-        limit 20
-    )
-    union all
-    (
+        limit 20;
+    end if;
+    if exists (select from crontick.declared_schedules as s where s.removed_at is null) then
+        return query
         select
-            'schedule_failing', s.name, coalesce(s.skipped_slot_at, s.fired_at, s.synced_at), s.skips_in_a_row,
+            'schedule_failing', s.name, coalesce(s.skipped_slot_at, s.fired_at, s.synced_at), s.skips_in_a_row::bigint,
             case
                 when s.error is not null then format('schedule %s: %s', s.name, s.error)
                 else format('schedule %s skipped %s times in a row, for its last job has not ended', s.name, s.skips_in_a_row)
@@ -36,12 +38,12 @@ as $$
                 select from crontick.pauses as p where p.what = 'all' or (p.what = 'schedule' and p.name = s.name)
             )
         order by s.name
-        limit 20
-    )
-    union all
-    (
+        limit 20;
+    end if;
+    if exists (select from crontick.pauses) then
+        return query
         select
-            case when p.what = 'kind' then 'kind_paused' else 'endpoint_disabled' end, p.name, p.paused_at, 1,
+            case when p.what = 'kind' then 'kind_paused' else 'endpoint_disabled' end, p.name, p.paused_at, 1::bigint,
             case
                 when p.what = 'kind' then format('crontick paused the kind %s: %s', p.name, p.reason)
                 else format('the endpoint %s answered %s and gets nothing any more', p.name, p.status_code)
@@ -50,6 +52,7 @@ as $$
         from crontick.pauses as p
         where (p.what = 'kind' and p.by = 'crontick') or p.status_code is not null
         order by p.what, p.name
-        limit 20
-    )
+        limit 20;
+    end if;
+end
 $$;

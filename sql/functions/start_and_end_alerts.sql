@@ -13,6 +13,10 @@ declare
     );
     v_ended bigint[];
 begin
+    if cardinality(v_found) = 0 and not exists (select from crontick.alerts) then
+        delete from crontick.alert_silences as s where s.until < p_now;
+        return;
+    end if;
     with ended as (
         update crontick.alerts as a
         set ended_at = p_now

@@ -13,11 +13,16 @@ begin
     if pg_try_advisory_xact_lock('crontick.alerts'::regclass::oid::int, 0) then
         begin
             perform crontick.start_and_end_alerts(p_now, p_alerts);
-            perform crontick.claim_alerts(p_opening, p_now, p_alerts);
+            if exists (select from crontick.alert_messages as m where m.told_at is null) then
+                perform crontick.claim_alerts(p_opening, p_now, p_alerts);
+            end if;
         exception when others or query_canceled then
             active := array['the alerts themselves, which cannot be told: SQLSTATE ' || sqlstate];
             return;
         end;
+    end if;
+    if not exists (select from crontick.alerts) then
+        return;
     end if;
     active := array(
         select distinct a.name

@@ -46,7 +46,7 @@ def test_slack_and_what_takes_the_same_get_text_in_which_nothing_is_markup() -> 
         "`crontick breakers`",
         "since 2026-11-30 14:05 UTC, count 3",
         "first job: 991",
-        "https://app.example/dashboard/alerts",
+        "https://app.example/dashboard",
         "https://github.com/crontick/crontick/blob/main/docs/runbook.md#breaker-open",
     ]
 
