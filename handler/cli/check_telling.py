@@ -13,7 +13,7 @@ def untold(config: Config, environ: Mapping[str, str]) -> Iterator[Finding]:
     if config.heartbeat is None:
         yield Finding(
             wrong=False,
-            sentence="crontick.toml has no [heartbeat]: when nobody calls the tick, nobody notices (docs/operating.md)",
+            sentence="crontick.toml has no [heartbeat]: when nobody calls the tick, nobody notices (docs/alerts.md)",
         )
     named = [] if config.heartbeat is None else [("heartbeat", config.heartbeat.url_env)]
     named += [("alerts", name) for name in config.alerts.webhooks]

@@ -11,7 +11,7 @@ from crontick.jobs.config import read_config
 from crontick.jobs.sections import AlertName, AlertSettings, HeartbeatSettings
 
 ROOT = Path(__file__).parents[2]
-OPERATING = (ROOT / "docs" / "operating.md").read_text()
+ALERTS = (ROOT / "docs" / "alerts.md").read_text()
 
 
 @pytest.mark.parametrize("name", get_args(AlertName))
@@ -32,11 +32,11 @@ def test_the_names_in_sql_are_those_of_the_configuration() -> None:
 
 @pytest.mark.parametrize("setting", [*AlertSettings.__struct_fields__, *HeartbeatSettings.__struct_fields__])
 def test_a_setting_is_told(setting: str) -> None:
-    assert re.search(rf"^{setting} = ", OPERATING, re.MULTILINE), f"docs/operating.md has no {setting}"
+    assert re.search(rf"^{setting} = ", ALERTS, re.MULTILINE), f"docs/alerts.md has no {setting}"
 
 
 def test_the_example_can_be_read() -> None:
-    [example] = re.findall(r"^```toml\n(.*?)^```", OPERATING, re.MULTILINE | re.DOTALL)
+    [example] = re.findall(r"^```toml\n(.*?)^```", ALERTS, re.MULTILINE | re.DOTALL)
     config = read_config(example)
     assert config.heartbeat is not None
     assert config.alerts.recipients == ("oncall@acme.example",)

@@ -14,7 +14,7 @@ from tests.worlds.process import Processes
 ROOT = Path(__file__).parents[2]
 WAIVED = "COM812,CPY,D103,D203,D213,EM,INP,S101,TC,TRY003"
 """Of all of ruff's rules: those that contradict others, and those that most projects ignore."""
-NO_HEARTBEAT = "crontick.toml has no [heartbeat]: when nobody calls the tick, nobody notices (docs/operating.md)"
+NO_HEARTBEAT = "crontick.toml has no [heartbeat]: when nobody calls the tick, nobody notices (docs/alerts.md)"
 
 
 def crontick(project: Path, *arguments: str, env: dict[str, str] | None = None) -> subprocess.CompletedProcess[str]:
