@@ -64,6 +64,7 @@ class Deployment(msgspec.Struct, frozen=True, kw_only=True):
                     "priority": kind.priority,
                     "max_attempts": kind.max_attempts,
                     "secret": sorted(kind.secret),
+                    "breaker": kind.breaker,
                 }
                 for _, kind in sorted(self.kinds.items())
             ]

@@ -45,7 +45,7 @@ def knowing_kinds(deployment: Deployment, now: datetime) -> Statement:
     return statement(query("sync_deployment"), what_it_knows(deployment, now))
 
 
-def what_it_knows(deployment: Deployment, now: datetime) -> dict[str, str | bool | float | None]:
+def what_it_knows(deployment: Deployment, now: datetime) -> dict[str, str | bool | float | list[str] | None]:
     """The parameters of ``sync_deployment``; ``now`` is the database's, from which the first slots are computed."""
     schedules, digest = "[]", ""
     if deployment.schedules:
@@ -61,4 +61,5 @@ def what_it_knows(deployment: Deployment, now: datetime) -> dict[str, str | bool
         "kinds": deployment.kinds_json(),
         "strict": deployment.config.strict_kinds,
         "expected_seconds": None if expected is None else expected.total_seconds(),
+        "endpoints": [endpoint.name for endpoint in deployment.config.webhook_endpoint],
     }

@@ -39,12 +39,26 @@ def migrate(
         return
     with naming(url):
         ran = schema.migrate(url, environment=known.environment, test_clock=test_clock)
-    _show(ran, "ran", nothing="nothing was missing", verbose=verbose, json=json)
+    if not json:
+        _show(ran, "ran", nothing="nothing was missing", verbose=verbose, json=False)
     try:
-        make_kinds_known(load_deployment(known), url)
+        deployment = load_deployment(known)
+        in_force = make_kinds_known(deployment, url)
     except (SettingsError, ConfigError, DeploymentError) as error:
+        if json:
+            say_json({"ran": ran})
         complain(f"the schema is up to date; the kinds could not be made known: {error}")
         raise typer.Exit(1) from None
+    schedules = sorted(schedule.name for schedule in deployment.schedules)
+    if json:
+        say_json({"ran": ran, "kinds": sorted(deployment.kinds), "schedules": schedules if in_force else None})
+    else:
+        say(f"known to whoever enqueues: {len(deployment.kinds)} kinds")
+        if in_force:
+            say(f"schedules in force: {', '.join(schedules) or 'none'}")
+    if not in_force:
+        complain("another transaction holds a schedule, so those of before are in force: run `crontick migrate` again")
+        raise typer.Exit(1)
 
 
 def _show(names: list[str], done: str, *, nothing: str, verbose: bool, json: bool) -> None:

@@ -9,6 +9,7 @@ from urllib.parse import quote, urlsplit
 import httpx
 import msgspec
 
+from crontick.handler.cli.screen import complain
 from crontick.handler.operate import actions, rows
 from crontick.jobs.environ import Environ
 from crontick.jobs.operator_url import check_url
@@ -129,6 +130,13 @@ def _only(name: str) -> Callable[[Any], list[dict[str, Any]]]:
     return lambda told: [{name: getattr(told, name)}]
 
 
+def _paused(told: actions.Paused) -> list[dict[str, Any]]:
+    """The warning that a connection to the database would have brought goes to stderr as well."""
+    if told.warning is not None:
+        complain(f"warning: {told.warning}")
+    return [{"paused": told.paused}]
+
+
 def _whole(told: rows.WholeJob) -> list[dict[str, Any]]:
     fields = msgspec.structs.asdict(told)
     del fields["attempts"], fields["markers"]
@@ -157,7 +165,7 @@ CALLS: Final[Mapping[str, Call]] = {
     "list_dead_letters": Call("GET", "/api/dead", rows.DeadLetters, _listed("dead")),
     "list_doubts": Call("GET", "/api/doubts", rows.Doubts, _listed("doubts")),
     "resolve_doubt": Call("POST", "/api/doubts", actions.Decided, _only("job")),
-    "pause_work": Call("POST", "/api/pause", actions.Paused, _only("paused")),
+    "pause_work": Call("POST", "/api/pause", actions.Paused, _paused),
     "resume_work": Call("POST", "/api/resume", actions.Paused, _only("paused")),
     "list_schedules": Call("GET", "/api/schedules", rows.Schedules, _listed("schedules")),
     "run_schedule": Call("POST", "/api/schedules/{name}/run", actions.RanSchedule, _only("job")),

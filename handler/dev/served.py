@@ -16,6 +16,7 @@ from uvicorn.importer import ImportFromStringError, import_from_string
 
 from crontick.handler.dev import app_logs
 from crontick.handler.dev.around import around
+from crontick.handler.dev.in_force import put_in_force
 from crontick.handler.dev.lines import Lines
 from crontick.handler.dev.summaries import Summaries
 from crontick.handler.dev.tracebacks import told
@@ -49,6 +50,7 @@ def main() -> None:
     around.lines, around.theirs = lines, orders.around
     os.environ["CRONTICK_AROUND"] = "crontick.handler.dev.around:around"
     word = Word(orders.word)
+    put_in_force()
     app, redact = _own(word) if orders.app is None else _theirs(orders.app, lines, word)
     app_logs.tell(lines, redact, Summaries(lines, time.monotonic(), own_clock=orders.own_clock))
     config = uvicorn.Config(_overheard(app, word, redact), log_config=None, timeout_graceful_shutdown=GRACE_SECONDS)

@@ -63,11 +63,12 @@ class Decided(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Paused(msgspec.Struct, frozen=True, kw_only=True):
-    """Whether it is paused now."""
+    """Whether it is paused now; ``warning``: nothing of that name is known yet."""
 
     what: str
     name: str
     paused: bool
+    warning: str | None = None
 
 
 class Switched(msgspec.Struct, frozen=True, kw_only=True):
@@ -135,8 +136,17 @@ async def decide_doubt(conn: Connection, asked: DecideDoubt) -> Decided:
 
 async def pause(conn: Connection, asked: NameWork) -> Paused:
     """Claim nothing of it from now on. Raises ``NotDone``."""
-    await act(conn, "pause_work", msgspec.structs.asdict(asked))
-    return Paused(what=asked.what, name=asked.name, paused=True)
+    warnings: list[str] = []
+
+    def hear(notice: psycopg.errors.Diagnostic) -> None:
+        warnings.append(": ".join(filter(None, (notice.message_primary, notice.message_hint))))
+
+    conn.add_notice_handler(hear)
+    try:
+        await act(conn, "pause_work", msgspec.structs.asdict(asked))
+    finally:
+        conn.remove_notice_handler(hear)
+    return Paused(what=asked.what, name=asked.name, paused=True, warning=warnings[0] if warnings else None)
 
 
 async def resume(conn: Connection, asked: NameWork) -> Paused:

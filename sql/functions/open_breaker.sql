@@ -11,6 +11,7 @@ declare
     v_hold constant text := crontick.breaker_hold(v_target);
 begin
     perform crontick.check_actor(open_breaker.by, open_breaker.reason);
+    perform crontick.check_breaker(v_target);
     perform pg_advisory_xact_lock(crontick.breaker_lock(v_hold));
     update crontick.breakers as b
     set

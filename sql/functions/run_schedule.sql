@@ -15,8 +15,7 @@ begin
     where s.name = run_schedule.name and s.removed_at is null
     for update;
     if not found then
-        raise exception 'there is no schedule %', coalesce(quote_literal(left(run_schedule.name, 80)), 'null')
-            using errcode = 'CT404', hint = 'select name from crontick.schedules';
+        perform crontick.missing_schedule(run_schedule.name);
     end if;
     if v_row.overlap = 'skip' then
         select min(j.id) into v_waits_for from crontick.unfinished_jobs as j where j.id = any(v_row.jobs);

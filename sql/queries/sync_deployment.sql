@@ -1,2 +1,4 @@
 -- Make this deployment's kinds known, and put its schedules in force.
-select crontick.sync_deployment(%(hash)s, %(version)s, %(kinds)s, %(strict)s, %(schedules)s, %(digest)s, %(expected_seconds)s) is null
+select crontick.sync_deployment(
+    %(hash)s, %(version)s, %(kinds)s, %(strict)s, %(schedules)s, %(digest)s, %(expected_seconds)s, %(endpoints)s
+) as in_force

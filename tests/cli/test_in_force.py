@@ -60,7 +60,7 @@ def test_one_is_run_now_once(nightly: Command) -> None:
 @pytest.mark.parametrize("command", [("schedules", "run", "weekly"), ("pause", "schedule", "weekly")])
 def test_a_schedule_that_is_not_there_is_told(nightly: Command, command: tuple[str, ...]) -> None:
     answer = nightly(*command)
-    assert (answer.status, answer.err) == (1, "there is no schedule 'weekly' (select name from crontick.schedules)\n")
+    assert (answer.status, answer.err) == (1, "there is no schedule weekly (`crontick schedules list`)\n")
 
 
 def test_a_paused_one_says_so_and_goes_on(nightly: Command) -> None:

@@ -47,7 +47,7 @@ def work(cli: Command) -> None:
     cli("enqueue", "greet")
     cli("enqueue", "greet", "--in", "2h")
     cli("pause", "queue", "slow", "--by", "ann")
-    cli("breakers", "open", "endpoint:crm", "--by", "ann", "--reason", "theirs")
+    cli("breakers", "open", "https://crm.example/hook", "--by", "ann", "--reason", "theirs")
     cli("tick")
     for _ in range(2):
         cli("enqueue", "stumble", "--group", "g")
@@ -105,7 +105,7 @@ def test_what_is_decided_is_done_there(cli: Command, there: Command) -> None:
     assert there("doubts", "sent", "mail", "receipt:42", "--reason", "asked").out == "mail receipt:42: sent\n"
     assert there("pause", "all").out == "all: paused\n"
     assert there("resume", "all").out == "all: resumed\n"
-    assert there("breakers", "close", "endpoint:crm").out == "endpoint:crm: closed\n"
+    assert there("breakers", "close", "https://crm.example/hook").out == "https://crm.example/hook: closed\n"
     assert there("dead", "list").out == ""
 
 
@@ -116,7 +116,7 @@ def test_what_is_decided_is_done_there(cli: Command, there: Command) -> None:
         (["why", "99"], "there is no job 99"),
         (["cancel", "99"], "there is no job 99"),
         (["dead", "requeue", "4"], "job 4 is succeeded, only dead jobs are requeued"),
-        (["schedules", "run", "nightly"], "there is no schedule 'nightly'"),
+        (["schedules", "run", "nightly"], "there is no schedule nightly"),
         (["resume", "queue", "mail"], "queue mail is not paused"),
     ],
     ids=" ".join,

@@ -30,6 +30,9 @@ def breakers(address: tuple[str, int]) -> Any:
 
 def test_a_breaker_is_opened_read_and_closed(address: tuple[str, int], database: str) -> None:
     told = {"target": "endpoint:crm", "by": "ann", "reason": "their maintenance"}
+    with psycopg.connect(database) as conn:
+        conn.execute("select crontick.set_endpoint('crm', 'https://crm.example/hooks')")
+        conn.execute("delete from crontick.audit_log")
     assert post(address, "/api/breakers/open", told).json == {"target": "endpoint:crm", "state": "open"}
     [found] = breakers(address)
     assert (found["target"], found["state"], found["by"], found["reason"]) == (
@@ -45,10 +48,16 @@ def test_a_breaker_is_opened_read_and_closed(address: tuple[str, int], database:
 
 def test_work_is_paused_and_resumed(address: tuple[str, int], database: str) -> None:
     told = {"what": "queue", "name": "mail", "by": "ann"}
-    assert post(address, "/api/pause", told).json == {"what": "queue", "name": "mail", "paused": True}
+    paused = post(address, "/api/pause", told).json
+    assert {**paused, "warning": None} == {"what": "queue", "name": "mail", "paused": True, "warning": None}
     with psycopg.connect(database) as conn:
         assert conn.execute("select what, name, by from crontick.paused").fetchall() == [("queue", "mail", "ann")]
-    assert post(address, "/api/resume", told).json == {"what": "queue", "name": "mail", "paused": False}
+    assert post(address, "/api/resume", told).json == {
+        "what": "queue",
+        "name": "mail",
+        "paused": False,
+        "warning": None,
+    }
     answer = post(address, "/api/resume", told)
     assert (answer.status, answer.json["detail"]) == (404, "queue mail is not paused: select * from crontick.paused")
 

@@ -27,6 +27,12 @@ async def fallen(world: World) -> None:
     assert await state(world) == ("open", 1)
 
 
+@pytest.fixture(autouse=True)
+async def known(world: World) -> None:
+    """A person may open the breaker of a kind that is known."""
+    await world.tick()
+
+
 async def state(world: World, target: str = "kind:call") -> tuple[str, int] | None:
     """Its state, and how often it opened."""
     rows = await world.rows("select state, times_opened from crontick.breakers where target = %s", target)

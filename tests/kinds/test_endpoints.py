@@ -381,6 +381,8 @@ async def test_opening_an_endpoint_walks_over_no_other_ones_jobs(deployed: Deplo
     """Nor does a call for the crowded one, which is paused, touch its rows."""
     await deployed.conn.execute(CROWD.encode())
     await deployed.conn.execute("analyze crontick.unfinished_jobs")
+    await set_endpoint(deployed, "gone", "https://gone.example/hook")
+    await set_endpoint(deployed, "crm", "https://crm.example/hook")
     await deployed.conn.execute(
         "select crontick.pause('endpoint', name, 'ann') from unnest(array['gone', 'crm']) as n (name)"
     )

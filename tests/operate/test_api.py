@@ -127,7 +127,7 @@ async def test_a_schedule_is_paused_and_resumed_over_the_api(operated: Operated,
 async def test_a_schedule_that_is_not_there_is_told_so(api: Api) -> None:
     assert (await api.get("/api/schedules"))["schedules"] == []
     told = await api.post("/api/schedules/nightly/run", ANN, status=404)
-    assert told["detail"] == "there is no schedule 'nightly': select name from crontick.schedules"
+    assert told["detail"] == "there is no schedule nightly: `crontick schedules list`"
 
 
 @pytest.mark.parametrize(

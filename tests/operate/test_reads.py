@@ -144,6 +144,7 @@ async def test_what_waits_is_paused_or_ticked_is_listed(operated: Operated) -> N
         await operated.enqueue("greet", group_key="g", run_at=None)
     await operated.tick(*KINDS, limit=1)
     await operated.conn.execute("select crontick.pause('queue', 'slow', 'ann')")
+    await operated.conn.execute("select crontick.set_endpoint('crm', 'https://crm.example/hooks')")
     await operated.conn.execute("select crontick.open_breaker('endpoint:crm', 'ann')")
     ticks = await reads.list_ticks(operated.conn, ListTicks(limit=1))
     assert (len(ticks.ticks), ticks.below) == (1, ticks.ticks[0].id)

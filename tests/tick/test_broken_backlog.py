@@ -23,6 +23,9 @@ HELD = """
 insert into crontick.unfinished_jobs (kind, queue, priority, run_at, due_at, created_at, updated_at, payload, held_by)
 select 'call', 'default', 0, now(), 'infinity', now(), now(), '{}', crontick.breaker_hold('kind:call')
 from generate_series(1, 100000);
+insert into crontick.kinds (name, queue, priority, max_attempts, breaker, seen_at)
+values ('call', 'default', 0, 5, true, now())
+on conflict do nothing;
 select crontick.open_breaker('kind:call', 'ann');
 update crontick.breakers set retry_at = now() + interval '1 hour', look_at = now() + interval '1 hour';
 """
