@@ -21,6 +21,7 @@ from crontick.jobs.link import Trips
 from crontick.jobs.opening import knowing_kinds, opening_tick
 from crontick.jobs.remind import ComingUp, Found, ask_for_items, coming_up
 from crontick.jobs.request import TickRequest
+from crontick.jobs.run import log_failure
 from crontick.jobs.seats import Seats
 from crontick.jobs.settling import bare, log_refused, settling
 from crontick.sql import query
@@ -127,6 +128,9 @@ class Exchanges:
             batch = await self._settle_apart(endings, seats)
         self.unsettled = [ending for ending in endings if ending.ctx.job.id in self._held]
         batch.settled = [ending for ending in endings if ending.ctx.job.id not in self._held]
+        for ending in batch.settled:
+            if ending.completed and ending.ctx.job.id not in batch.completed | batch.lost:
+                log_failure(ending)
         moved = bool(batch.jobs or batch.settled or batch.reminders or batch.fired or self._sealed)
         asking.asked_in_vain = 0 if moved or asking.parked > parked else asking.asked_in_vain + 1
         return batch

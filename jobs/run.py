@@ -22,7 +22,7 @@ from crontick.jobs.threads import SyncSide
 if TYPE_CHECKING:
     from crontick.jobs.sealing import Keyring
 
-__all__ = ["Runner"]
+__all__ = ["Runner", "log_failure"]
 
 ERROR_CHARACTERS: Final = 4000
 HAND_BACKS: Final = 3
@@ -207,10 +207,20 @@ class Runner:
 
 
 def told(ending: Ending) -> Ending:
-    """The ending; a failure is logged, for the job keeps its error's text, and not where in the code it arose."""
+    """The ending; a failure is logged, for the job keeps its error's text, and not where in the code it arose.
+
+    What called complete may have committed it: the settle finds out, and it is logged then (P8).
+    """
+    if not ending.completed:
+        log_failure(ending)
+    return ending
+
+
+def log_failure(ending: Ending) -> None:
+    """One line for an attempt that failed or died; nothing for any other."""
     ctx, outcome = ending.ctx, ending.outcome
     if not isinstance(outcome, Failed | Dead):
-        return ending
+        return
     fields = {
         "event": "attempt_dead" if isinstance(outcome, Dead) else "attempt_failed",
         "job": ctx.job.id,
@@ -228,7 +238,6 @@ def told(ending: Ending) -> Ending:
         f"\n{ctx.trace}" if ctx.trace else "",
         extra={"fields": fields},
     )
-    return ending
 
 
 def _public(ctx: Context, error: BaseException) -> str:

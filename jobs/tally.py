@@ -42,7 +42,10 @@ class Tally:
         self.kinds: dict[str, KindTally] = {}
 
     def add(self, endings: Iterable[Ending]) -> None:
-        """What called no function is not counted: a message sent before, an attempt that did not begin."""
+        """What called no function is not counted: a message sent before, an attempt that did not begin.
+
+        What called complete is taken for committed: only the settle that this goes with finds out.
+        """
         for ending in endings:
             outcome = ending.outcome
             if isinstance(outcome, HandedBack) and not outcome.began:
@@ -53,8 +56,8 @@ class Tally:
             if kind is None:
                 kind = self.kinds[ending.ctx.kind.name] = KindTally()
             kind.add(int(ending.ctx.took_seconds * 1000))
-            kind.failed += isinstance(outcome, Failed)
-            kind.dead += isinstance(outcome, Dead)
+            kind.failed += isinstance(outcome, Failed) and not ending.completed
+            kind.dead += isinstance(outcome, Dead) and not ending.completed
 
     def json(self) -> str | None:
         """For the tick's row; None where there is nothing to say."""

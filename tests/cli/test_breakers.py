@@ -6,15 +6,15 @@ from tests.cli.conftest import Command
 
 
 def test_a_breaker_is_opened_and_closed_by_hand_and_told(cli: Command) -> None:
-    assert cli("breakers", "open", "kind:greet", "--by", "ada", "--reason", "their maintenance").status == 0
+    assert cli("breakers", "open", "https://crm.example", "--by", "ada", "--reason", "their maintenance").status == 0
     [row] = cli("breakers", "--json").json
-    assert (row["target"], row["state"], row["by"], row["waiting"]) == ("kind:greet", "open", "ada", 0)
+    assert (row["target"], row["state"], row["by"], row["waiting"]) == ("https://crm.example", "open", "ada", 0)
     said = cli("status")
     assert said.status == 1
-    assert "open: kind:greet since 20" in said.out
+    assert "open: https://crm.example since 20" in said.out
     assert "by ada (their maintenance); jobs that wait: 0" in said.out
-    assert [found["target"] for found in cli("status", "--json").json["breakers"]] == ["kind:greet"]
-    assert cli("breakers", "close", "kind:greet", "--by", "ada").out == "kind:greet: closed\n"
+    assert [found["target"] for found in cli("status", "--json").json["breakers"]] == ["https://crm.example"]
+    assert cli("breakers", "close", "https://crm.example", "--by", "ada").out == "https://crm.example: closed\n"
     assert cli("status").status == 0
 
 
@@ -27,11 +27,11 @@ def test_what_is_not_open_cannot_be_closed(cli: Command) -> None:
 
 
 def test_a_reset_forgets_what_a_close_remembers(cli: Command, database: str) -> None:
-    cli("breakers", "open", "kind:greet")
+    cli("breakers", "open", "https://crm.example")
     with psycopg.connect(database, autocommit=True) as conn:
         conn.execute("update crontick.breakers set times_opened = 3")
-    cli("breakers", "close", "kind:greet")
+    cli("breakers", "close", "https://crm.example")
     [row] = cli("breakers", "--json").json
     assert (row["state"], row["times_opened"]) == ("closed", 3)
-    cli("breakers", "reset", "kind:greet")
+    cli("breakers", "reset", "https://crm.example")
     assert cli("breakers", "--json").json == []

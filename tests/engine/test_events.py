@@ -14,7 +14,7 @@ pytestmark = pytest.mark.anyio
 ROOT = Path(__file__).parents[2]
 
 
-@kind("troubled", timeout=0.05, max_attempts=2)
+@kind("troubled", timeout=0.5, max_attempts=2)
 async def troubled(payload: str, ctx: Context) -> None:
     """End as it is told to."""
     match payload:
@@ -24,6 +24,13 @@ async def troubled(payload: str, ctx: Context) -> None:
             raise Retry(after=60)
         case "permanent":
             raise Permanent("no such user", status_code=404)
+        case "complete":
+            async with ctx.db() as conn:
+                await ctx.complete(conn)
+        case "complete in vain":
+            async with ctx.db() as conn:
+                await conn.execute("begin")
+                await ctx.complete(conn)
         case "hang":
             await ctx.loop.create_future()
 
@@ -34,7 +41,8 @@ async def troubled(payload: str, ctx: Context) -> None:
         ("raise", "attempt_failed", "raised in attempt 1: ValueError: a bug\n"),
         ("retry", "attempt_failed", "failed in attempt 1: "),
         ("permanent", "attempt_dead", "no such user"),
-        ("hang", "attempt_failed", "did not end within 0.05 s"),
+        ("hang", "attempt_failed", "did not end within 0.5 s"),
+        ("complete in vain", "attempt_failed", "complete was not committed"),
     ],
 )
 async def test_a_failed_attempt_is_one_line(
@@ -50,10 +58,12 @@ async def test_a_failed_attempt_is_one_line(
     assert fields["status_code"] == (404 if payload == "permanent" else None)
 
 
-async def test_what_succeeds_is_not_told(world: World, caplog: pytest.LogCaptureFixture) -> None:
+@pytest.mark.parametrize("payload", ["succeed", "complete"])
+async def test_what_succeeds_is_not_told(world: World, caplog: pytest.LogCaptureFixture, payload: str) -> None:
     caplog.set_level(logging.DEBUG, "crontick")
-    await troubled.enqueue(world.conn, "succeed")
+    await troubled.enqueue(world.conn, payload)
     await world.tick(troubled)
+    assert await world.one("select kinds #>> '{troubled,failed}' from crontick.ticks") == "0"
     assert [record for record in caplog.records if record.name == "crontick.run"] == []
 
 
