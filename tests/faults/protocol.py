@@ -109,5 +109,6 @@ class HandTick:
             jobs=None,
             retention_seconds=[604800, 2592000, 604800],
             stay_seconds=0,
+            alerts=None,
         )
         return bool(closed[0])

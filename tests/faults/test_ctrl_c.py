@@ -9,7 +9,7 @@ from tests.faults.world import World
 from tests.worlds.waiting import until
 
 TICK = """
-import asyncio, sys
+import asyncio, signal, sys
 from typing import Any
 from crontick.jobs import kind
 from crontick.jobs.process import run_tick
@@ -21,6 +21,8 @@ async def spin(payload: Any) -> None:
     print("runs", flush=True)
     while True:
         pass
+
+signal.signal(signal.SIGINT, signal.default_int_handler)  # also where whoever started the tests ignores it
 
 async def main() -> None:
     await run_tick(deployed(sys.argv[1], [spin]), TickRequest())
