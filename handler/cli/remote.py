@@ -10,7 +10,7 @@ import httpx
 import msgspec
 
 from crontick.handler.cli.screen import complain
-from crontick.handler.operate import actions, rows
+from crontick.handler.operate import actions, rows, states
 from crontick.jobs.environ import Environ
 from crontick.jobs.operator_url import check_url
 from crontick.jobs.redact import Redactor
@@ -146,9 +146,9 @@ def _whole(told: rows.WholeJob) -> list[dict[str, Any]]:
 
 
 CALLS: Final[Mapping[str, Call]] = {
-    "read_state": Call("GET", "/api/overview", rows.Overview, lambda told: _one(told.state)),
-    "read_overview": Call("GET", "/api/overview", rows.Overview, _listed("work")),
-    "list_pauses": Call("GET", "/api/pauses", rows.Pauses, _listed("paused")),
+    "read_state": Call("GET", "/api/overview", states.Overview, lambda told: _one(told.state)),
+    "read_overview": Call("GET", "/api/overview", states.Overview, _listed("work")),
+    "list_pauses": Call("GET", "/api/pauses", states.Pauses, _listed("paused")),
     "list_jobs": Call(
         *("GET", "/api/jobs", rows.Jobs),
         lambda told: [{**row, "floor": None} for row in _listed("jobs")(told)],
@@ -167,14 +167,14 @@ CALLS: Final[Mapping[str, Call]] = {
     "resolve_doubt": Call("POST", "/api/doubts", actions.Decided, _only("job")),
     "pause_work": Call("POST", "/api/pause", actions.Paused, _paused),
     "resume_work": Call("POST", "/api/resume", actions.Paused, _only("paused")),
-    "list_schedules": Call("GET", "/api/schedules", rows.Schedules, _listed("schedules")),
+    "list_schedules": Call("GET", "/api/schedules", states.Schedules, _listed("schedules")),
     "run_schedule": Call("POST", "/api/schedules/{name}/run", actions.RanSchedule, _only("job")),
-    "list_breakers": Call("GET", "/api/breakers", rows.Breakers, _listed("breakers")),
+    "list_breakers": Call("GET", "/api/breakers", states.Breakers, _listed("breakers")),
     "open_breaker": Call("POST", "/api/breakers/open", actions.Switched, _only("state")),
     "close_breaker": Call("POST", "/api/breakers/close", actions.Switched, _only("state")),
     "reset_breaker": Call("POST", "/api/breakers/reset", actions.Switched, _only("state")),
-    "list_limits": Call("GET", "/api/limits", rows.Limits, _listed("limits")),
-    "list_groups": Call("GET", "/api/groups", rows.Groups, _listed("groups")),
-    "list_ticks": Call("GET", "/api/ticks", rows.Ticks, _listed("ticks")),
+    "list_limits": Call("GET", "/api/limits", states.Limits, _listed("limits")),
+    "list_groups": Call("GET", "/api/groups", states.Groups, _listed("groups")),
+    "list_ticks": Call("GET", "/api/ticks", states.Ticks, _listed("ticks")),
 }
 """By the name of the query; ``{field}`` of a path is one of its values."""

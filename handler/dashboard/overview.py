@@ -10,7 +10,7 @@ from crontick.handler.dashboard.visit import Page, Visit
 from crontick.handler.operate import reads
 from crontick.handler.operate.asked import Asked, ListTicks
 from crontick.handler.operate.kind_times import list_kind_times
-from crontick.handler.operate.rows import Tick, Work
+from crontick.handler.operate.states import Tick, Work
 
 COLUMNS: Final = ("queued", "running", "failed", "held", "dead")
 _TICKS: Final = 500

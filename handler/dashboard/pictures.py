@@ -8,7 +8,7 @@ from typing import Final
 import msgspec
 
 from crontick.handler.lengths import lasting, took
-from crontick.handler.operate.rows import KindTimes, Tick, Work
+from crontick.handler.operate.states import KindTimes, Tick, Work
 
 __all__ = ["Picture", "ages", "durations", "gaps", "outcomes"]
 

@@ -5,7 +5,7 @@ from datetime import timedelta
 from typing import Any, Final
 
 from crontick.handler.operate.reads import Connection, read
-from crontick.handler.operate.rows import KindTimes
+from crontick.handler.operate.states import KindTimes
 from crontick.jobs.tally import EDGES_MS
 
 TICKS_AT_MOST: Final = 2000

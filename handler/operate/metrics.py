@@ -9,7 +9,7 @@ from crontick.handler.operate.asked import Asked
 from crontick.handler.operate.kind_times import TICKS_AT_MOST, list_kind_times
 from crontick.handler.operate.prometheus import Gauge
 from crontick.handler.operate.reads import Connection, read, read_overview
-from crontick.handler.operate.rows import KindTimes, Overview, Work
+from crontick.handler.operate.states import KindTimes, Overview, Work
 from crontick.jobs.deployment import Deployment
 from crontick.sql import VERSION, query
 

@@ -7,7 +7,7 @@ import msgspec
 import psycopg
 from psycopg.rows import class_row, dict_row
 
-from crontick.handler.operate import rows
+from crontick.handler.operate import rows, states
 from crontick.handler.operate.asked import (
     Asked,
     AtMost,
@@ -88,7 +88,7 @@ async def list_doubts(conn: Connection, asked: ListDoubts) -> rows.Doubts:
     return rows.Doubts(doubts=await typed(conn, "list_doubts", rows.Doubt, _values(asked)))
 
 
-async def list_schedules(conn: Connection, _asked: Asked) -> rows.Schedules:
+async def list_schedules(conn: Connection, _asked: Asked) -> states.Schedules:
     """Schedules in force, with their next five slots; none where an expression cannot be computed."""
     from crontick.jobs.fire import Due, next_slots
 
@@ -96,46 +96,46 @@ async def list_schedules(conn: Connection, _asked: Asked) -> rows.Schedules:
     for row in await read(conn, "list_schedules", {}):
         due = Due(**{name: row[name] for name in Due.__struct_fields__})
         slots = next_slots(due, row["now"], NEXT_SLOTS)
-        told.append(rows.Schedule(**_only(row, rows.Schedule), next=slots))
-    return rows.Schedules(schedules=told)
+        told.append(states.Schedule(**_only(row, states.Schedule), next=slots))
+    return states.Schedules(schedules=told)
 
 
-async def list_breakers(conn: Connection, asked: ListBreakers) -> rows.Breakers:
+async def list_breakers(conn: Connection, asked: ListBreakers) -> states.Breakers:
     """Targets that failed lately."""
-    return rows.Breakers(breakers=await typed(conn, "list_breakers", rows.Breaker, _values(asked)))
+    return states.Breakers(breakers=await typed(conn, "list_breakers", states.Breaker, _values(asked)))
 
 
-async def list_limits(conn: Connection, asked: AtMost) -> rows.Limits:
+async def list_limits(conn: Connection, asked: AtMost) -> states.Limits:
     """Lines in which jobs wait."""
-    return rows.Limits(limits=await typed(conn, "list_limits", rows.Line, _values(asked)))
+    return states.Limits(limits=await typed(conn, "list_limits", states.Line, _values(asked)))
 
 
-async def list_groups(conn: Connection, asked: AtMost) -> rows.Groups:
+async def list_groups(conn: Connection, asked: AtMost) -> states.Groups:
     """Groups whose head keeps others waiting."""
-    return rows.Groups(groups=await typed(conn, "list_groups", rows.Group, _values(asked)))
+    return states.Groups(groups=await typed(conn, "list_groups", states.Group, _values(asked)))
 
 
-async def list_pauses(conn: Connection, _asked: Asked) -> rows.Pauses:
+async def list_pauses(conn: Connection, _asked: Asked) -> states.Pauses:
     """What is paused or disabled."""
-    return rows.Pauses(paused=await typed(conn, "list_pauses", rows.Pause, {}))
+    return states.Pauses(paused=await typed(conn, "list_pauses", states.Pause, {}))
 
 
-async def list_ticks(conn: Connection, asked: ListTicks) -> rows.Ticks:
+async def list_ticks(conn: Connection, asked: ListTicks) -> states.Ticks:
     """The last ticks."""
-    ticks = await typed(conn, "list_ticks", rows.Tick, _values(asked))
-    return rows.Ticks(ticks=ticks, below=ticks[-1].id if len(ticks) == asked.limit else None)
+    ticks = await typed(conn, "list_ticks", states.Tick, _values(asked))
+    return states.Ticks(ticks=ticks, below=ticks[-1].id if len(ticks) == asked.limit else None)
 
 
-async def read_overview(conn: Connection, _asked: Asked) -> rows.Overview:
+async def read_overview(conn: Connection, _asked: Asked) -> states.Overview:
     """How things stand; raises ``NotDone`` where nothing was migrated."""
-    states = await typed(conn, "read_state", rows.State, {})
-    if not states:
+    found = await typed(conn, "read_state", states.State, {})
+    if not found:
         raise NotDone("this database has no environment yet: run `crontick migrate`", "missing")
     breakers = await list_breakers(conn, ListBreakers(open_only=True))
-    return rows.Overview(
-        state=states[0],
-        work=await typed(conn, "read_overview", rows.Work, {}),
-        paused=await typed(conn, "list_pauses", rows.Pause, {}),
+    return states.Overview(
+        state=found[0],
+        work=await typed(conn, "read_overview", states.Work, {}),
+        paused=await typed(conn, "list_pauses", states.Pause, {}),
         breakers=breakers.breakers,
     )
 

@@ -5,7 +5,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 import msgspec
 
-from crontick.handler.operate import actions, reads, rows
+from crontick.handler.operate import actions, reads, rows, states
 from crontick.handler.operate.asked import (
     ActOnJob,
     ActOnMany,
@@ -58,7 +58,7 @@ class Route(NamedTuple):
 
 
 ROUTES: Final = (
-    Route("GET", "/api/overview", Asked, reads.read_overview, rows.Overview),
+    Route("GET", "/api/overview", Asked, reads.read_overview, states.Overview),
     Route("GET", "/api/jobs", ListJobs, reads.list_jobs, rows.Jobs),
     Route("GET", "/api/jobs/{id}", OneJob, reads.read_job, rows.WholeJob),
     Route("GET", "/api/jobs/{id}/why", OneJob, reads.explain_job, rows.Why),
@@ -74,16 +74,16 @@ ROUTES: Final = (
     Route("GET", "/api/dead/groups", Asked, reads.list_dead_groups, rows.DeadGroups),
     Route("GET", "/api/doubts", ListDoubts, reads.list_doubts, rows.Doubts),
     Route("POST", "/api/doubts", DecideDoubt, actions.decide_doubt, actions.Decided, LONG),
-    Route("GET", "/api/pauses", Asked, reads.list_pauses, rows.Pauses),
+    Route("GET", "/api/pauses", Asked, reads.list_pauses, states.Pauses),
     Route("POST", "/api/pause", NameWork, actions.pause, actions.Paused),
     Route("POST", "/api/resume", NameWork, actions.resume, actions.Paused),
-    Route("GET", "/api/schedules", Asked, reads.list_schedules, rows.Schedules),
+    Route("GET", "/api/schedules", Asked, reads.list_schedules, states.Schedules),
     Route("POST", "/api/schedules/{name}/run", RunSchedule, actions.run_schedule, actions.RanSchedule),
-    Route("GET", "/api/breakers", ListBreakers, reads.list_breakers, rows.Breakers),
+    Route("GET", "/api/breakers", ListBreakers, reads.list_breakers, states.Breakers),
     Route("POST", "/api/breakers/open", NameTarget, actions.open_breaker, actions.Switched),
     Route("POST", "/api/breakers/close", NameTarget, actions.close_breaker, actions.Switched),
     Route("POST", "/api/breakers/reset", NameTarget, actions.reset_breaker, actions.Switched),
-    Route("GET", "/api/limits", AtMost, reads.list_limits, rows.Limits),
-    Route("GET", "/api/groups", AtMost, reads.list_groups, rows.Groups),
-    Route("GET", "/api/ticks", ListTicks, reads.list_ticks, rows.Ticks),
+    Route("GET", "/api/limits", AtMost, reads.list_limits, states.Limits),
+    Route("GET", "/api/groups", AtMost, reads.list_groups, states.Groups),
+    Route("GET", "/api/ticks", ListTicks, reads.list_ticks, states.Ticks),
 )

@@ -1,0 +1,198 @@
+"""What operators are shown of what stands around the jobs: schedules, breakers, limits, groups, pauses, ticks."""
+
+from datetime import timedelta
+
+import msgspec
+
+from crontick.handler.operate.rows import Moment
+
+
+class Schedule(msgspec.Struct, frozen=True, kw_only=True):
+    """A schedule in force, its next slots, and one sentence on what keeps it."""
+
+    name: str
+    cron: str
+    tz: str
+    kind: str
+    next: list[Moment]
+    last_slot_at: Moment | None
+    last_job: int | None
+    fired: int
+    missed: int
+    skipped: int
+    paused_at: Moment | None
+    why: str
+
+
+class Schedules(msgspec.Struct, frozen=True, kw_only=True):
+    """By name."""
+
+    schedules: list[Schedule]
+
+
+class Breaker(msgspec.Struct, frozen=True, kw_only=True):
+    """A target that failed lately, and how many jobs wait for it."""
+
+    target: str
+    kind: str
+    state: str
+    failures: int
+    times_opened: int
+    opened_at: Moment | None
+    retry_at: Moment | None
+    probe_job: int | None
+    changed_at: Moment
+    by: str | None
+    reason: str | None
+    waiting: int
+
+
+class Breakers(msgspec.Struct, frozen=True, kw_only=True):
+    """What is open first."""
+
+    breakers: list[Breaker]
+
+
+class Line(msgspec.Struct, frozen=True, kw_only=True):
+    """A line in which jobs wait for a limit."""
+
+    name: str
+    key: str | None
+    says: str
+    waiting: int
+    oldest_due_at: Moment | None
+    next_room_at: Moment | None
+
+
+class Limits(msgspec.Struct, frozen=True, kw_only=True):
+    """The longest line first."""
+
+    limits: list[Line]
+
+
+class Group(msgspec.Struct, frozen=True, kw_only=True):
+    """A group whose head keeps others waiting."""
+
+    group_key: str
+    head: int
+    head_kind: str
+    head_status: str
+    head_held_by: str | None
+    head_attempt: int
+    head_age: timedelta
+    head_run_at: Moment
+    waiting: int
+    oldest_age: timedelta | None
+    head_error: str | None
+
+
+class Groups(msgspec.Struct, frozen=True, kw_only=True):
+    """The longest wait first."""
+
+    groups: list[Group]
+
+
+class Pause(msgspec.Struct, frozen=True, kw_only=True):
+    """Something that is not claimed; ``status_code`` is the answer that did it, where no person did."""
+
+    what: str
+    name: str
+    paused_at: Moment
+    by: str
+    reason: str | None
+    status_code: int | None
+
+
+class Pauses(msgspec.Struct, frozen=True, kw_only=True):
+    """The oldest first."""
+
+    paused: list[Pause]
+
+
+class Tick(msgspec.Struct, frozen=True, kw_only=True):
+    """One tick; ``ended`` is its stop reason, ``runs`` or ``died``."""
+
+    id: int
+    started_at: Moment
+    trigger: str | None
+    ended: str
+    took: timedelta | None
+    late: timedelta | None
+    claimed: int
+    succeeded: int
+    failed: int
+    dead: int
+    snoozed: int
+    cancelled: int
+    handed_back: int
+    duplicates: int
+    rescued: int
+    lost: int
+    reminders: int
+    version: str | None
+    host: str | None
+    host_request_id: str | None
+    token: str | None
+
+
+class Ticks(msgspec.Struct, frozen=True, kw_only=True):
+    """A page of ticks, the latest first; ``below`` is where to go on."""
+
+    ticks: list[Tick]
+    below: int | None
+
+
+class Work(msgspec.Struct, frozen=True, kw_only=True):
+    """Unfinished jobs and dead letters of one queue, kind, status and hold."""
+
+    queue: str
+    kind: str
+    status: str
+    held_by: str | None
+    jobs: int
+    oldest_due: timedelta | None
+
+
+class State(msgspec.Struct, frozen=True, kw_only=True):
+    """What a person asks first: does it tick, is it late, does anything wait for me."""
+
+    environment: str
+    now: Moment
+    installed_age: timedelta
+    test_clock: bool
+    last_tick_at: Moment | None
+    last_trigger: str | None
+    last_tick_age: timedelta | None
+    died_ticks: int
+    oldest_due: timedelta | None
+    dead_letters: int
+    doubts: int
+    disabled_endpoints: int
+    open_breakers: int
+    kept_schedules: int
+    unknown_kinds: int | None
+    missing_keys: int | None
+    refused_ends: int
+    blocked_groups: int
+
+
+class Overview(msgspec.Struct, frozen=True, kw_only=True):
+    """How things stand."""
+
+    state: State
+    work: list[Work]
+    paused: list[Pause]
+    breakers: list[Breaker]
+
+
+class KindTimes(msgspec.Struct, frozen=True, kw_only=True):
+    """How the attempts of one kind went over the last ticks. Half of them took ``p50`` at most, 95 of 100 ``p95``."""
+
+    kind: str
+    attempts: int
+    failed: int
+    dead: int
+    mean: timedelta
+    p50: timedelta
+    p95: timedelta
+    longest: timedelta
