@@ -2,6 +2,7 @@
 
 import inspect
 import re
+import sys
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Generic, Literal, Protocol, TypeVar, Unpack, overload
@@ -87,6 +88,8 @@ class Kind(msgspec.Struct, Generic[P], frozen=True, eq=False):
     def order(self, payload: P, **options: Unpack[Options]) -> Order:
         """What ``enqueue`` would send: the checked payload, its secret fields sealed, and its options.
 
+        Beside the payload goes the trace of the current span, where the caller's program has OpenTelemetry.
+
         Raises ``SealingError`` when there is no key to seal them with.
         """
         text = self.payload.encode(payload)
@@ -94,6 +97,10 @@ class Kind(msgspec.Struct, Generic[P], frozen=True, eq=False):
             from crontick.jobs.secret_fields import seal_for_rest
 
             text = seal_for_rest(text, self.name, self.secret, options.get("unique_key"), options.get("group_key"))
+        if "opentelemetry.trace" in sys.modules:
+            from crontick.jobs.trace_context import carrying, current
+
+            text = carrying(text, current())
         return Order.build(self.name, text, **options)
 
 

@@ -2,8 +2,9 @@
 
 import math
 import os
+import sys
 from datetime import timedelta
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 import psycopg
@@ -24,6 +25,9 @@ from crontick.jobs.supplies import TickSupplies
 from crontick.jobs.tick import tick
 from crontick.jobs.unavailable import Unavailable
 
+if TYPE_CHECKING:
+    from crontick.jobs.otel.observing import Observing
+
 __all__ = ["process_jobs", "run_tick", "unavailable"]
 
 _MISSING_SCHEMA: Final = frozenset({"3F000", "42883", "42P01", "42703"})
@@ -33,6 +37,8 @@ _BEFORE_THE_HOST_ENDS_IT: Final = 3.0
 _SHORTEST_TICK: Final = 0.5
 _AFTER_THE_HEARTBEAT: Final = 1.0
 _SHORTEST_PING: Final = 0.5
+_AFTER_THE_COLLECTOR: Final = _AFTER_THE_HEARTBEAT + _SHORTEST_PING
+_SHORTEST_TELLING: Final = 0.25
 _FOR_ALERTS_SECONDS: Final = 0.5
 """What is wrong is told by a tick that has used up its time, too: its leases outlive it by far more."""
 
@@ -51,7 +57,7 @@ async def run_tick(
     """
     beats, began = deployment.config.heartbeat, Moment()
     if beats is None or request.dry_run:
-        return await _ticked(deployment, request, caller, stop, call_ends_in_seconds)
+        return await _observed(deployment, request, caller, stop, call_ends_in_seconds)
     from crontick.jobs.heartbeat import Heartbeat
 
     heartbeat = Heartbeat(deployment, beats)
@@ -62,7 +68,7 @@ async def run_tick(
         return max(ends_in - began.elapsed_seconds() - _AFTER_THE_HEARTBEAT, _SHORTEST_PING)
 
     try:
-        summary = await _ticked(deployment, request, caller, stop, call_ends_in_seconds)
+        summary = await _observed(deployment, request, caller, stop, call_ends_in_seconds)
     except Exception as error:
         await heartbeat.fail(error, left_seconds=left_seconds())
         raise
@@ -70,12 +76,37 @@ async def run_tick(
     return summary
 
 
-async def _ticked(
+async def _observed(
     deployment: Deployment,
     request: TickRequest,
     caller: Caller | None,
     stop: Stop | None,
     call_ends_in_seconds: float | None,
+) -> Summary:
+    """A tick, told to whoever collects traces or metrics; one that nobody asked to be told imports nothing for it."""
+    settings, began = deployment.settings, Moment()
+    caller = caller or Caller(request.trigger or "process_jobs")
+    asked = settings.metrics == "otlp" or settings.traces is not None or "opentelemetry.trace" in sys.modules
+    if request.dry_run or not asked:
+        return await _ticked(deployment, request, caller, stop, call_ends_in_seconds)
+    from crontick.jobs.otel.observing import Observing
+
+    observing = Observing(deployment)
+    ends_in = call_ends_in_seconds or settings.host_limit_seconds or math.inf
+    return await observing.run(
+        caller.trigger,
+        lambda: _ticked(deployment, request, caller, stop, call_ends_in_seconds, observing),
+        lambda: max(ends_in - began.elapsed_seconds() - _AFTER_THE_COLLECTOR, _SHORTEST_TELLING),
+    )
+
+
+async def _ticked(
+    deployment: Deployment,
+    request: TickRequest,
+    caller: Caller,
+    stop: Stop | None,
+    call_ends_in_seconds: float | None,
+    observing: "Observing | None" = None,
 ) -> Summary:
     settings = deployment.settings
     url = settings.database_url
@@ -91,9 +122,10 @@ async def _ticked(
         stop=stop or Stop(),
         usual_seconds=granted,
     )
-    caller = caller or Caller(request.trigger or "process_jobs")
     link = Link(url, lambda: bounds.left, _KEEPER.take(url))
     supplies = TickSupplies(link, deployment, bounds, Lender(url, settings.db_connections))
+    if observing is not None:
+        supplies.runner = observing.runner(supplies.runner)
     exchanges = Exchanges(link, deployment, bounds, request)
     try:
         if request.dry_run:

@@ -4,7 +4,7 @@ import asyncio
 import logging
 from collections.abc import Callable
 from functools import partial
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, Protocol
 
 import msgspec
 
@@ -22,7 +22,7 @@ from crontick.jobs.threads import SyncSide
 if TYPE_CHECKING:
     from crontick.jobs.sealing import Keyring
 
-__all__ = ["Runner", "log_failure"]
+__all__ = ["Runner", "Runs", "log_failure"]
 
 ERROR_CHARACTERS: Final = 4000
 HAND_BACKS: Final = 3
@@ -35,7 +35,25 @@ SEALED: Final = '"$sealed"'
 """What a payload with sealed fields has in its text."""
 SCHEDULED: Final = '"$schedule"'
 """What the payload of a schedule's job has in its text."""
+TRACED: Final = '"$trace"'
+"""What the payload of a job that was enqueued in a trace has in its text."""
 _LOG: Final = logging.getLogger("crontick.run")
+
+
+class Runs(Protocol):
+    """What runs the attempts of a tick."""
+
+    async def run(self, ctx: Context) -> Ending:
+        """One attempt, to its end."""
+        ...
+
+    def raised(self, ctx: Context, error: BaseException) -> Ending:
+        """The ending of an attempt that raised this past ``run``."""
+        ...
+
+    def write_off(self, ctx: Context) -> Ending:
+        """The ending of an attempt that swallowed its cancellation, and runs on."""
+        ...
 
 
 class Runner:
@@ -94,6 +112,10 @@ class Runner:
                 from crontick.jobs.scheduled import slot_of
 
                 text, ctx.schedule = slot_of(text)
+            if TRACED in text:
+                from crontick.jobs.trace_context import without
+
+                text, _ = without(text)
             return ctx.kind.payload.decode(text)
         except PayloadError as error:
             return told(ended(ctx, await self._misfit(ctx, error)))

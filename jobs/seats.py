@@ -12,7 +12,7 @@ from typing import Final
 from crontick.jobs.context import Context
 from crontick.jobs.ending import Ending
 from crontick.jobs.outcomes import Cut
-from crontick.jobs.run import Runner
+from crontick.jobs.run import Runs
 
 __all__ = ["Seats"]
 
@@ -38,7 +38,7 @@ class _Attempt:
 class Seats:
     """The attempts that run, all of them cut ``cut_in_seconds`` from now at the latest."""
 
-    def __init__(self, runner: Runner, cut_in_seconds: float) -> None:
+    def __init__(self, runner: Runs, cut_in_seconds: float) -> None:
         self._runner = runner
         self._loop = asyncio.get_running_loop()
         self._cut_at = self._loop.time() + cut_in_seconds

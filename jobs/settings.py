@@ -52,7 +52,14 @@ VARIABLES: Final = (
     Variable("CRONTICK_ENVIRONMENT", "production", "must equal the name that the database was migrated with"),
     Variable("CRONTICK_PREFIX", "empty; wrapped /crontick", "path before every route but the tick's"),
     Variable("CRONTICK_LOG_FORMAT", "json", "`json` or `text`: the log lines of a process that is all ours"),
-    Variable("CRONTICK_METRICS", "", "`emf`: what each tick did, as CloudWatch's embedded metrics on stdout"),
+    Variable(
+        "CRONTICK_METRICS",
+        "",
+        "what each tick did: `emf`, as CloudWatch's embedded metrics on stdout; `otlp`, to OpenTelemetry's collector",
+    ),
+    Variable(
+        "CRONTICK_TRACES", "", "`otlp`: a span a tick and an attempt, to OpenTelemetry's collector (extra `otel`)"
+    ),
     Variable("CRONTICK_PAUSED", "0", "1 stops every tick of this deployment from running jobs"),
 )
 SECRETS: Final = {"CRON_SECRET": 16, "CRONTICK_ADMIN_SECRET": 32, "CRONTICK_ENQUEUE_SECRET": 16}
@@ -107,7 +114,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     prefix: str | None = None
     paused: bool = False
     log_format: Literal["json", "text"] = "json"
-    metrics: Literal["emf"] | None = None
+    metrics: Literal["emf", "otlp"] | None = None
+    traces: Literal["otlp"] | None = None
 
     def __repr__(self) -> str:
         return f"Settings({', '.join(f'{name}={value!r}' for name, value in self.__rich_repr__())})"
@@ -159,7 +167,8 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
             or "production",
             prefix=read.matching("CRONTICK_PREFIX", r"(/[\w.-]+)+", "a path such as /crontick") or None,
             paused=read.flag("CRONTICK_PAUSED"),
-            metrics="emf" if read.matching("CRONTICK_METRICS", "emf", "emf, or not set") == "emf" else None,
+            metrics=_metrics(read.matching("CRONTICK_METRICS", "emf|otlp", "emf, otlp, or not set")),
+            traces="otlp" if read.matching("CRONTICK_TRACES", "otlp", "otlp, or not set") == "otlp" else None,
             log_format="text"
             if read.matching("CRONTICK_LOG_FORMAT", "json|text", "json or text") == "text"
             else "json",
@@ -167,6 +176,13 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         if sentences := read.sentences + _budgets(settings):
             raise SettingsError(sentences)
         return settings
+
+
+def _metrics(told: str) -> Literal["emf", "otlp"] | None:
+    match told:
+        case "emf" | "otlp":
+            return told
+    return None
 
 
 def _budgets(settings: Settings) -> list[str]:

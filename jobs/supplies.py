@@ -17,7 +17,7 @@ from crontick.jobs.kind import Kind
 from crontick.jobs.lend import Lends, Lent
 from crontick.jobs.link import Trips
 from crontick.jobs.outcomes import Reservation
-from crontick.jobs.run import Runner
+from crontick.jobs.run import Runner, Runs
 from crontick.jobs.shared import Shared
 from crontick.jobs.threads import SyncSide, Threads
 from crontick.jobs.tick_secrets import TickSecrets
@@ -55,7 +55,7 @@ class TickSupplies:
         self._markers: Together[dict[str, Any], Reservation] = Together(self._reserve)
         self.opened_at = datetime.max.replace(tzinfo=UTC)
         self._again = AskAgain(link, deployment.reminders)
-        self.runner = Runner(deployment.around, self._sync_side, deployment.redact, deployment.keyring)
+        self.runner: Runs = Runner(deployment.around, self._sync_side, deployment.redact, deployment.keyring)
 
     def contexts(self, jobs: Iterable[Job]) -> Iterator[Context]:
         """A context for each job that was just claimed."""

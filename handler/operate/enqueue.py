@@ -22,11 +22,13 @@ from crontick.jobs.report_files import opened
 from crontick.jobs.request import Name
 from crontick.jobs.sealing import SealingError
 from crontick.jobs.sections import Attempts, Priority
+from crontick.jobs.trace_context import TraceContext, carrying, current, read
 from crontick.sql import query
 
 BYTES_AT_MOST: Final = 2**20
 KEY_HEADER: Final = "idempotency-key"
 KEY_CHARACTERS: Final = 255
+TRACE_HEADER: Final = "traceparent"
 
 
 class NewJob(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True, omit_defaults=True):
@@ -80,11 +82,11 @@ def enqueueing(
         key = _key(Headers(scope=scope))
         body = await read_body(scope, receive, bytes_at_most=BYTES_AT_MOST)
         jobs = _read(body)
-        known = deployment()
+        known, trace = deployment(), current() or _trace(Headers(scope=scope))
         values = {
             "key": None if key is None else sha256(key.encode()).digest(),
             "body": sha256(body).digest(),
-            "jobs": msgspec.json.encode([_checked(job, known, nth) for nth, job in enumerate(jobs, 1)]).decode(),
+            "jobs": msgspec.json.encode([_checked(job, known, nth, trace) for nth, job in enumerate(jobs, 1)]).decode(),
         }
         return EnqueuedJobs(jobs=msgspec.json.decode(await _enqueued(database_url, values), type=list[EnqueuedJob]))
 
@@ -121,8 +123,8 @@ def _read(body: bytes) -> list[NewJob]:
         raise not_json(NewJob.__struct_fields__) from None
 
 
-def _checked(job: NewJob, deployment: Deployment, nth: int) -> NewJob:
-    """The job as it may rest: its kind is offered, its payload fits, and what is secret in it is sealed."""
+def _checked(job: NewJob, deployment: Deployment, nth: int, trace: TraceContext | None) -> NewJob:
+    """The job as it may rest, in that trace: its kind is offered, its payload fits, its secrets are sealed."""
     if job.kind not in deployment.config.api.kinds:
         offered = ", ".join(deployment.config.api.kinds) or "none"
         raise Problem(KIND_NOT_OFFERED, f"job {nth} is of the kind {job.kind}; [api] kinds offers {offered}")
@@ -136,7 +138,13 @@ def _checked(job: NewJob, deployment: Deployment, nth: int) -> NewJob:
             text = seal_for_rest(text, kind.name, kind.secret, job.unique_key, job.group_key)
     except (PayloadError, SealingError) as error:
         raise Problem(OUT_OF_RANGE, f"job {nth}: {error}") from None
-    return msgspec.structs.replace(job, payload=msgspec.Raw(text.encode()))
+    return msgspec.structs.replace(job, payload=msgspec.Raw(carrying(text, trace).encode()))
+
+
+def _trace(headers: Headers) -> TraceContext | None:
+    """The caller's, as W3C Trace Context has it: what cannot be read is no reason to refuse a job."""
+    given = headers.getlist(TRACE_HEADER)
+    return read(given[0], ",".join(headers.getlist("tracestate"))) if len(given) == 1 else None
 
 
 def _key(headers: Headers) -> str | None:

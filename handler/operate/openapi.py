@@ -6,7 +6,7 @@ import msgspec
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from crontick.handler.operate.enqueue import KEY_CHARACTERS, PATH, EnqueuedJobs, NewJob
+from crontick.handler.operate.enqueue import KEY_CHARACTERS, PATH, TRACE_HEADER, EnqueuedJobs, NewJob
 from crontick.handler.operate.others import OTHERS, Other
 from crontick.handler.operate.routes import ROUTES, Route
 from crontick.handler.problem import METHOD_NOT_ALLOWED, TYPES, Problem
@@ -122,7 +122,13 @@ def _enqueueing() -> dict[str, Any]:
                 "in": "header",
                 "description": "A repeat within 24 hours is answered as the first request was.",
                 "schema": {"type": "string", "minLength": 1, "maxLength": KEY_CHARACTERS},
-            }
+            },
+            {
+                "name": TRACE_HEADER,
+                "in": "header",
+                "description": "W3C Trace Context: the trace that the jobs belong to, where it can be read.",
+                "schema": {"type": "string"},
+            },
         ],
         "requestBody": {"required": True, "content": {"application/json": {"schema": {"oneOf": [one, many]}}}},
         "responses": {"201": _json("EnqueuedJobs"), **_refusals(_ENQUEUEING)},

@@ -14,6 +14,7 @@ from crontick.jobs.kinds.settings import HttpSettings
 from crontick.jobs.outbound import Refused, client
 from crontick.jobs.secrets import tokens
 from crontick.jobs.signals import Retry
+from crontick.jobs.trace_context import without
 
 if TYPE_CHECKING:
     import httpx
@@ -73,7 +74,7 @@ def _body(ctx: Context) -> bytes:
             deadline=_moment(ctx.deadline),
             claim=str(ctx.tell_claim()),
             created_at=_moment(job.created_at),
-            payload=msgspec.Raw(job.payload_text.encode()),
+            payload=msgspec.Raw(without(job.payload_text)[0].encode()),
         )
     )
 

@@ -11,6 +11,7 @@ from crontick.jobs.context import Context
 from crontick.jobs.kinds.signature import SecretError, signature
 from crontick.jobs.outbound import Answer, NotConnected, Unanswered, send
 from crontick.jobs.signals import Retry
+from crontick.jobs.trace_context import traceparent
 
 if TYPE_CHECKING:
     import httpx
@@ -38,10 +39,12 @@ async def post(ctx: Context, door: "httpx.AsyncClient", target: Target, *, event
     """The answer, whatever it says; none in the attempt's time is ``Retry``.
 
     ``event`` is the same over all attempts, for the receiver may have acted on what it did not answer; the timestamp is
-    this attempt's own.
+    this attempt's own. Of a trace its ``traceparent`` goes along, and nothing else.
     """
     at = int(time.time())
     headers = {"content-type": "application/json", "webhook-id": event, "webhook-timestamp": str(at)}
+    if trace := traceparent(ctx.job.payload_text):
+        headers["traceparent"] = trace
     if target.secrets:
         try:
             headers["webhook-signature"] = signature(target.secrets, event, at, body)

@@ -8,7 +8,7 @@ import msgspec
 
 from crontick.jobs.connections import AsyncCallersConnection, CallersConnection
 from crontick.jobs.kind import Kind
-from crontick.jobs.run import SCHEDULED, SEALED
+from crontick.jobs.run import SCHEDULED, SEALED, TRACED
 from crontick.jobs.testing.deployed import deployed
 from crontick.jobs.testing.say import ask, held
 
@@ -50,6 +50,10 @@ def _clear(kind: str, text: str) -> str:
         from crontick.jobs.scheduled import slot_of
 
         text, _ = slot_of(text)
+    if TRACED in text:
+        from crontick.jobs.trace_context import without
+
+        text, _ = without(text)
     if SEALED not in text:
         return text
     from crontick.jobs.sealing import keyring_of

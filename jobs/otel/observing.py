@@ -1,0 +1,115 @@
+"""One tick as a collector sees it: a span around it, its figures, and both told before anybody hears how it ended."""
+
+import asyncio
+import os
+import time
+from collections.abc import Awaitable, Callable, Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Final
+
+import msgspec
+
+from crontick.jobs.deployment import Deployment
+from crontick.jobs.otel.collector import Collector, resource
+from crontick.jobs.otel.tracing import Tracing, tracing
+from crontick.jobs.run import Runs
+from crontick.jobs.summary import COUNTS, Summary
+from crontick.jobs.unavailable import Unavailable
+
+if TYPE_CHECKING:
+    from opentelemetry.trace import Span
+
+__all__ = ["Observing"]
+
+LONGEST_SECONDS: Final = 2.0
+"""For all that is told, however much of the call is left."""
+
+
+class Observing:
+    """Made for one tick. A collector that hangs or refuses costs its bound of time and a warning, never the tick."""
+
+    def __init__(self, deployment: Deployment) -> None:
+        self._deployment = deployment
+        self._collector = Collector(deployment)
+        self._tracing: Tracing | None = None
+        self._faults: list[str] = []
+        try:
+            self._tracing = tracing(deployment, self._collector)
+        except ImportError:
+            from crontick.sql.extras import install
+
+            self._faults.append(f"CRONTICK_TRACES is set, and OpenTelemetry is not installed: {install('otel')}")
+
+    async def run(self, trigger: str, tick: Callable[[], Awaitable[Summary]], left: Callable[[], float]) -> Summary:
+        """The tick's summary, with a warning for each thing that could not be told; what it raised is told as well."""
+        try:
+            with self._span(trigger) as span:
+                summary = await tick()
+                if span is not None:
+                    _describe(span, summary)
+        except Exception:
+            await self._tell(None, min(left(), LONGEST_SECONDS))
+            raise
+        for fault in [*self._faults, *await self._tell(summary, min(left(), LONGEST_SECONDS))]:
+            summary.warn(fault)
+        return summary
+
+    def runner(self, runner: Runs) -> Runs:
+        """One that makes a span around each attempt, where there are traces."""
+        if self._tracing is None:
+            return runner
+        from crontick.jobs.otel.traced import TracedRunner
+
+        return TracedRunner(runner, self._tracing.tracer)
+
+    @contextmanager
+    def _span(self, trigger: str) -> "Iterator[Span | None]":
+        if self._tracing is None:
+            yield None
+            return
+        from opentelemetry.trace import Status, StatusCode
+
+        started = self._tracing.tracer.start_as_current_span(
+            "tick",
+            attributes={"crontick.trigger": self._deployment.redact(trigger)},
+            record_exception=False,
+            set_status_on_exception=False,
+        )
+        with started as span:
+            try:
+                yield span
+            except Exception as error:
+                said = error.sentence if isinstance(error, Unavailable) else "a fault of crontick"
+                span.set_attribute("error.type", type(error).__name__)
+                span.set_status(Status(StatusCode.ERROR, said))
+                raise
+
+    async def _tell(self, summary: Summary | None, seconds: float) -> list[str]:
+        telling = [self._figures(summary, seconds)] if summary and self._deployment.settings.metrics == "otlp" else []
+        if self._tracing is not None:
+            telling.append(self._spans(self._tracing, seconds))
+        try:
+            return [said for said in await asyncio.gather(*telling) if said is not None]
+        finally:
+            await self._collector.close()
+
+    async def _figures(self, summary: Summary, seconds: float) -> str | None:
+        from crontick.jobs.otel.metrics import document
+
+        told = document(summary, resource(os.environ, self._deployment.settings.environment), time.time_ns())
+        body = msgspec.json.encode(told)
+        return await self._collector.post("metrics", body, content_type="application/json", seconds=seconds)
+
+    async def _spans(self, tracing: Tracing, seconds: float) -> str | None:
+        try:
+            return await tracing.flush(seconds)
+        except Exception as error:  # noqa: BLE001 (a span that cannot be encoded harms no tick)
+            return f"the traces were not told: {type(error).__name__}"
+
+
+def _describe(span: "Span", summary: Summary) -> None:
+    told: dict[str, int | str | bool] = {f"crontick.{name}": getattr(summary, name) for name in (*COUNTS, "scheduled")}
+    told |= {"crontick.ran": summary.ran, "crontick.stop_reason": summary.not_run or summary.stop_reason}
+    if summary.tick is not None:
+        told["crontick.tick"] = summary.tick
+    span.set_attributes(told)
