@@ -9,12 +9,13 @@ TESTS ?= tests
 FILES := $(shell find handler jobs sql -name '*.py' -o -name '*.sql' -o -name '*.template' -o -name '*.html' -o -name '*.css' -o -name '*.js' -o -name '*.svg' -o -name py.typed | LC_ALL=C sort | cat - pyproject.toml | cksum | cut -d ' ' -f 1)
 INSTALLED := $(VENV)/installed-$(FILES)
 
-.PHONY: help demo test check lock bench package pictures clean
+.PHONY: help demo test check lock bench bench-page package pictures clean
 help:
 	@echo "make demo     see it work, on a PostgreSQL of its own"
 	@echo "make test     run the tests (TESTS=tests/door WORKERS=4)"
 	@echo "make check    format, lint, types, layers, SQL, dependencies, dead code, workflows"
 	@echo "make bench    measure drains and cold ticks"
+	@echo "make bench-page  measure every page over five million finished jobs"
 	@echo "make package  build the wheel and use it from a project of its own"
 	@echo "make pictures take the pictures of docs/ again"
 	@echo "make lock     bring requirements.lock up to pyproject.toml (UPGRADE=--upgrade for newer releases)"
@@ -41,6 +42,9 @@ check: $(INSTALLED)
 
 bench: $(INSTALLED)
 	$(BIN)/python -m tests.bench
+
+bench-page: $(INSTALLED)
+	$(BIN)/python -m tests.bench.page
 
 package: $(INSTALLED)
 	tests/package/check $(BIN)/python

@@ -18,7 +18,10 @@ Target = Annotated[
 
 @app.callback(invoke_without_command=True)
 def breakers(context: typer.Context, limit: Count = 50, url: Url = None, json: Json = False) -> None:
-    """List targets that failed lately, what is open first; `waiting` counts the jobs that it holds."""
+    """List targets that failed lately, what is open first.
+
+    `waiting` counts the jobs that the breaker holds; those that failed and wait for their time are not among them.
+    """
     if context.invoked_subcommand is None:
         with reached(url) as conn:
             rows = ask(conn, "list_breakers", {"at_most": limit, "open_only": False})

@@ -2,7 +2,7 @@
 
 import json as json_texts
 from datetime import datetime
-from typing import Annotated, Final
+from typing import Annotated, Any, Final
 
 import typer
 
@@ -43,9 +43,15 @@ def list_(
     json: Json = False,
 ) -> None:
     """List dead jobs that wait for a person, the latest first."""
-    values = {"kind": kind, "queue": queue, "error": error, "fingerprint": fingerprint, "below": below}
+    values = {"kind": kind, "queue": queue, "error": error, "fingerprint": fingerprint, "look_at": LOOK_AT}
+    rows: list[dict[str, Any]] = []
     with reached(url) as conn:
-        rows = ask(conn, "list_dead_letters", {**values, "at_most": limit})
+        while len(rows) < limit:
+            page = ask(conn, "list_dead_letters", {**values, "below": below, "at_most": limit - len(rows)})
+            rows += [row for row in page if row["id"] is not None]
+            below = page[0]["floor"] if page else None
+            if below is None:
+                break
     table(rows, COLUMNS, as_json=json, nothing="no dead job waits for anybody")
 
 

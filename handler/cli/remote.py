@@ -162,7 +162,10 @@ CALLS: Final[Mapping[str, Call]] = {
     "ignore_job": Call("POST", "/api/jobs/{id}/ignore", actions.Resolved, _only("resolution")),
     "act_on_many": Call("POST", "/api/jobs/{action}", actions.Many, _one),
     "list_dead_groups": Call("GET", "/api/dead/groups", rows.DeadGroups, _listed("groups")),
-    "list_dead_letters": Call("GET", "/api/dead", rows.DeadLetters, _listed("dead")),
+    "list_dead_letters": Call(
+        *("GET", "/api/dead", rows.DeadLetters),
+        lambda told: [{**row, "floor": None} for row in _listed("dead")(told)],
+    ),
     "list_doubts": Call("GET", "/api/doubts", rows.Doubts, _listed("doubts")),
     "resolve_doubt": Call("POST", "/api/doubts", actions.Decided, _only("job")),
     "pause_work": Call("POST", "/api/pause", actions.Paused, _paused),

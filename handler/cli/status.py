@@ -10,6 +10,7 @@ from crontick.handler.cli.database import There, ask, reached
 from crontick.handler.cli.options import Json, Url, length
 from crontick.handler.cli.screen import Row, say, say_json, table
 from crontick.handler.lengths import lasting
+from crontick.handler.operate.states import COUNTED
 
 COLUMNS: Final = ("queue", "kind", "status", "held_by", "jobs", "oldest_due")
 PAUSES: Final = ("what", "name", "paused_at", "by", "reason")
@@ -59,7 +60,7 @@ def _show(conn: There, max_age: timedelta, *, json: bool) -> list[str]:
         return wrong
     say(_headline(state))
     if work:
-        table(work, COLUMNS, as_json=False, nothing="")
+        table([{**row, "jobs": _counted(row)} for row in work], COLUMNS, as_json=False, nothing="")
     for pause in pauses:
         since = pause["paused_at"].isoformat(timespec="seconds")
         reason = f" ({pause['reason']})" if pause["reason"] else ""
@@ -79,6 +80,10 @@ def _headline(state: Row) -> str:
         last = f"last tick {lasting(state['last_tick_age'])} ago ({state['last_trigger']})"
     clock = "; THE TEST CLOCK IS INSTALLED" if state["test_clock"] else ""
     return f"environment {state['environment']}; {last}{clock}"
+
+
+def _counted(row: Row) -> Any:
+    return f"{row['jobs']} or more" if row["or_more"] else row["jobs"]
 
 
 def _breaker(found: Row) -> str:
@@ -126,4 +131,8 @@ def findings(state: Row, max_age: timedelta) -> list[str]:
             "jobs sealed with a key which no tick had: {}: add what `crontick why` names to CRONTICK_ENCRYPTION_KEYS",
         ),
     ]
-    return [sentence.format(count) for count, sentence in counted if count]
+    return [sentence.format(_told(count)) for count, sentence in counted if count]
+
+
+def _told(count: Any) -> str:
+    return f"{count} or more" if type(count) is int and count >= COUNTED else str(count)

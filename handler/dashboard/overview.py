@@ -10,7 +10,7 @@ from crontick.handler.dashboard.visit import Page, Visit
 from crontick.handler.operate import reads
 from crontick.handler.operate.asked import Asked, ListTicks
 from crontick.handler.operate.kind_times import list_kind_times
-from crontick.handler.operate.states import Tick, Work
+from crontick.handler.operate.states import COUNTED, Tick, Work
 
 COLUMNS: Final = ("queued", "running", "failed", "held", "dead")
 _TICKS: Final = 500
@@ -33,7 +33,9 @@ async def overview(visit: Visit) -> Page:
     values = {
         "state": told.state,
         "queues": by_queue(told.work),
+        "cut": {(row.queue, _column(row)) for row in told.work if row.or_more},
         "columns": COLUMNS,
+        "counted": COUNTED,
         "paused": told.paused,
         "next_due_at": due["next_due_at"],
         "late": lateness(came),
@@ -46,8 +48,12 @@ def by_queue(work: Sequence[Work]) -> dict[str, Counter[str]]:
     """How many jobs of each queue are in which state; what is held counts as that."""
     queues: dict[str, Counter[str]] = {}
     for row in work:
-        queues.setdefault(row.queue, Counter())["held" if row.held_by else row.status] += row.jobs
+        queues.setdefault(row.queue, Counter())[_column(row)] += row.jobs
     return queues
+
+
+def _column(row: Work) -> str:
+    return "held" if row.held_by else row.status
 
 
 def lateness(ticks: Sequence[Tick]) -> timedelta | None:

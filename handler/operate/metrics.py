@@ -53,17 +53,24 @@ def _work(work: list[Work], deployment: Deployment) -> list[Gauge]:
     kinds, queues = deployment.kinds, _queues(deployment)
     jobs: Counter[tuple[str, str, str]] = Counter()
     held: Counter[str] = Counter()
+    cut: set[tuple[str, str, str]] = set()
     oldest: dict[str, float] = {}
     for row in work:
         queue, kind = _named(row.queue, queues), _named(row.kind, kinds)
         jobs[queue, kind, row.status] += row.jobs
+        if row.or_more:
+            cut.add((queue, kind, row.status))
         if row.held_by is not None:
             held[row.held_by.partition(":")[0]] += row.jobs
         elif row.oldest_due is not None:
             oldest[queue] = max(oldest.get(queue, 0.0), row.oldest_due.total_seconds())
     by_state = [({"queue": q, "kind": k, "status": s}, float(n)) for (q, k, s), n in sorted(jobs.items())]
+    at_least = [({"queue": q, "kind": k, "status": s}, 1.0) for q, k, s in sorted(cut)]
     return [
         Gauge("crontick_jobs", "Unfinished jobs, and dead ones that wait for a decision.", by_state),
+        Gauge(
+            "crontick_jobs_or_more", "1 where there are more than crontick_jobs says: not all are counted.", at_least
+        ),
         Gauge("crontick_held_jobs", "Jobs that wait for something else than a tick.", _by("held_by", held)),
         Gauge("crontick_oldest_due_seconds", "For how long the oldest due job is due.", _by("queue", oldest)),
     ]

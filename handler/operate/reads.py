@@ -27,7 +27,7 @@ Row = TypeVar("Row")
 
 LOOK_AT: Final = 20_000
 """Jobs that one page looks at, whatever is searched: so many cost the same among a thousand and among millions."""
-DEAD_LOOKED_AT: Final = 10_000
+DEAD_LOOKED_AT: Final = 4_000
 NEXT_SLOTS: Final = 5
 UNFINISHED: Final = frozenset({"queued", "running", "failed"})
 
@@ -72,9 +72,10 @@ async def explain_job(conn: Connection, asked: OneJob) -> rows.Why:
 
 
 async def list_dead(conn: Connection, asked: ListDead) -> rows.DeadLetters:
-    """Dead jobs that wait for a person."""
-    dead = await typed(conn, "list_dead_letters", rows.DeadLetter, _values(asked))
-    return rows.DeadLetters(dead=dead, below=dead[-1].id if len(dead) == asked.limit else None)
+    """Dead jobs that wait for a person: a page, short where few of them are like that; ``below`` goes on."""
+    found = await read(conn, "list_dead_letters", {**_values(asked), "look_at": DEAD_LOOKED_AT})
+    dead = [rows.DeadLetter(**_only(row, rows.DeadLetter)) for row in found if row["id"] is not None]
+    return rows.DeadLetters(dead=dead, below=dead[-1].id if len(dead) == asked.limit else found[0]["floor"])
 
 
 async def list_dead_groups(conn: Connection, _asked: Asked) -> rows.DeadGroups:

@@ -1,10 +1,14 @@
 """What operators are shown of what stands around the jobs: schedules, breakers, limits, groups, pauses, ticks."""
 
 from datetime import timedelta
+from typing import Final
 
 import msgspec
 
 from crontick.handler.operate.rows import Moment
+
+COUNTED: Final = 10_000
+"""Where counts of ``State`` end; that of blocked groups ends at a thousand."""
 
 
 class Schedule(msgspec.Struct, frozen=True, kw_only=True):
@@ -31,7 +35,10 @@ class Schedules(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Breaker(msgspec.Struct, frozen=True, kw_only=True):
-    """A target that failed lately, and how many jobs wait for it."""
+    """A target that failed lately. ``waiting``: how many jobs its breaker holds, up to a thousand.
+
+    Jobs of it that failed and wait for their time are held by nothing, and are not among them.
+    """
 
     target: str
     kind: str
@@ -143,18 +150,19 @@ class Ticks(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Work(msgspec.Struct, frozen=True, kw_only=True):
-    """Unfinished jobs and dead letters of one queue, kind, status and hold."""
+    """Unfinished jobs and dead letters of one queue, kind, status and hold; ``or_more``: not all were looked at."""
 
     queue: str
     kind: str
     status: str
     held_by: str | None
     jobs: int
+    or_more: bool
     oldest_due: timedelta | None
 
 
 class State(msgspec.Struct, frozen=True, kw_only=True):
-    """What a person asks first: does it tick, is it late, does anything wait for me."""
+    """What a person asks first: does it tick, is it late, does anything wait for me. Counts end at ``COUNTED``."""
 
     environment: str
     now: Moment

@@ -13,5 +13,7 @@ cross join
         select one.*
         from crontick.report_runs as one
         where one.id = latest.run
+        order by one.id
+        limit 1
     ) as r
 order by r.started_at desc, r.id desc

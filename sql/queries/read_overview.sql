@@ -1,5 +1,5 @@
--- Unfinished jobs and dead letters by queue and kind, and for how long the oldest is due.
+-- Unfinished jobs and dead letters by queue and kind, and for how long the oldest is due; what is counted has a bound.
 select
-    o.queue, o.kind, o.status, o.held_by, o.jobs, crontick.now() - o.oldest_due_at as oldest_due
-from crontick.overview as o
-order by o.queue, o.kind, o.status, o.held_by
+    w.queue, w.kind, w.status, w.held_by, w.jobs, w.or_more, crontick.now() - w.oldest_due_at as oldest_due
+from crontick.count_work(crontick.now(), 10000) as w
+order by w.queue, w.kind, w.status, w.held_by

@@ -1,4 +1,5 @@
--- What a person asks first: does it tick, is it late, does anything wait for me.
+-- What a person asks first: does it tick, is it late, does anything wait for me. Counts end at ten thousand, that of groups at a
+-- thousand; what somebody has to do is the same for more.
 select
     i.environment,
     crontick.now() as now,
@@ -13,11 +14,26 @@ select
         where t.ended_at is null and t.lease_expires_at < crontick.now() and t.started_at > crontick.now() - interval '1 day'
     ) as died_ticks,
     (
-        select max(crontick.now() - o.oldest_due_at) from crontick.overview as o
-        where o.held_by is null
+        select crontick.now() - min(l.oldest_at) from crontick.lanes(crontick.now(), null, '{}') as l
     ) as oldest_due,
-    (select count(*) from crontick.dead_letters) as dead_letters,
-    (select count(*) from crontick.doubts) as doubts,
+    (
+        select count(*)
+        from (
+            select from crontick.finished_jobs as f
+            where f.status = 'dead' and f.resolution is null
+            order by f.id
+            limit 10000
+        ) as dead
+    ) as dead_letters,
+    (
+        select count(*)
+        from (
+            select from crontick.markers as m
+            where m.state = 'in_doubt'
+            order by m.kind, m.reserved_at
+            limit 10000
+        ) as doubts
+    ) as doubts,
     (
         select count(*) from crontick.paused as p
         where p.status_code is not null
@@ -39,18 +55,34 @@ select
         )
     ) as kept_schedules,
     (
-        select sum(o.jobs) from crontick.overview as o
-        where o.held_by = 'kind'
-    )::bigint as unknown_kinds,
+        select nullif(count(*), 0)
+        from (
+            select from crontick.unfinished_jobs as j
+            where j.held_by = 'kind' and j.held_by <> 'group'
+            order by j.held_by, j.kind, j.id
+            limit 10000
+        ) as unknown
+    ) as unknown_kinds,
     (
-        select sum(o.jobs) from crontick.overview as o
-        where left(o.held_by, 4) = 'key:'
-    )::bigint as missing_keys,
+        select nullif(count(*), 0)
+        from (
+            select from crontick.unfinished_jobs as j
+            where j.held_by <> 'group' and j.held_by >= 'ke' and j.held_by < 'kf'
+            order by j.held_by, j.kind, j.id
+            limit 10000
+        ) as sealed
+    ) as missing_keys,
     (
-        select count(*) from crontick.unfinished_jobs as j
-        where j.held_by = 'suspect' and j.held_by <> 'group' and j.lone_rescues >= 2
+        select count(*)
+        from (
+            select j.lone_rescues from crontick.unfinished_jobs as j
+            where j.held_by = 'suspect' and j.held_by <> 'group'
+            order by j.held_by, j.kind, j.id
+            limit 10000
+        ) as suspect
+        where suspect.lone_rescues >= 2
     ) as refused_ends,
-    (select count(*) from crontick.blocked_groups) as blocked_groups
+    (select count(*) from crontick.waiting_groups(1000)) as blocked_groups
 from crontick.installation as i
 left join lateral (
     select t.started_at, t.trigger
