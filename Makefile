@@ -6,7 +6,7 @@ WORKERS ?= 2
 TESTS ?= tests
 
 # A strict editable install links the files that exist when it is made: another list of files, another stamp.
-FILES := $(shell find handler jobs sql -name '*.py' -o -name '*.sql' -o -name '*.template' -o -name '*.html' -o -name '*.css' -o -name '*.js' -o -name '*.svg' -o -name py.typed | LC_ALL=C sort | cat - pyproject.toml | cksum | cut -d ' ' -f 1)
+FILES := $(shell { find handler jobs sql -name '*.py' -o -name '*.sql' -o -name '*.template' -o -name '*.html' -o -name '*.css' -o -name '*.js' -o -name '*.svg' -o -name py.typed; find deploy -path deploy/examples -prune -o -type f ! -name '*.pyc' -print; } | LC_ALL=C sort | cat - pyproject.toml | cksum | cut -d ' ' -f 1)
 INSTALLED := $(VENV)/installed-$(FILES)
 
 .PHONY: help demo test check lock bench bench-page package pictures clean
@@ -56,6 +56,9 @@ lock: $(BIN)/python
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check uv
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --all-extras $(UPGRADE) \
 		--no-header --no-annotate --no-emit-index-url --no-emit-find-links --output-file requirements.lock pyproject.toml
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --constraint requirements.lock \
+		--extra server --extra email --extra encryption --no-header --no-annotate --no-emit-index-url \
+		--no-emit-find-links --output-file deploy/image/requirements.txt pyproject.toml
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "crontick needs Python 3.11 or newer: make PYTHON=python3.12")'

@@ -1,40 +1,19 @@
-"""Which templates there are, where each is written, and what to type afterwards."""
+"""All that there is to write, by name."""
 
-from dataclasses import dataclass
 from typing import Final
 
-__all__ = ["SETS", "Template", "TemplateSet"]
+from crontick.handler.init.folders import folder_names, folder_set
+from crontick.handler.init.template import Template, TemplateSet
 
-
-@dataclass(frozen=True, slots=True)
-class Template:
-    """``source`` lies in the folder of its set, with ``.template`` behind it.
-
-    ``target`` may hold ``$folder``, the text of the file ``$module``. With ``tests``, it is written only when that
-    target was: a test of somebody else's file would fail.
-    """
-
-    source: str
-    target: str
-    tests: str | None = None
-
-
-@dataclass(frozen=True, slots=True)
-class TemplateSet:
-    """``name`` is also the folder of the templates."""
-
-    name: str
-    templates: tuple[Template, ...]
-    then: tuple[str, ...]
-
+__all__ = ["names", "template_set"]
 
 _KINDS: Final = "${folder}background.py"
 _PROJECT: Final = TemplateSet(
     "project",
     (
-        Template("crontick.toml", "crontick.toml"),
-        Template("background.py", _KINDS),
-        Template("test_background.py", "test_background.py", tests=_KINDS),
+        Template("project/crontick.toml.template", "crontick.toml"),
+        Template("project/background.py.template", _KINDS),
+        Template("project/test_background.py.template", "test_background.py", tests=_KINDS),
     ),
     (
         "${modules}crontick dev",
@@ -45,9 +24,9 @@ _PROJECT: Final = TemplateSet(
 _GITHUB: Final = TemplateSet(
     "github",
     (
-        Template("cron-tick.yml", ".github/workflows/cron-tick.yml"),
-        Template("action.yml", ".github/actions/tick/action.yml"),
-        Template("tick.py", ".github/actions/tick/tick.py"),
+        Template("github/cron-tick.yml.template", ".github/workflows/cron-tick.yml"),
+        Template("github/action.yml.template", ".github/actions/tick/action.yml"),
+        Template("github/tick.py.template", ".github/actions/tick/tick.py"),
     ),
     (
         "gh secret set CRONTICK_URL",
@@ -55,5 +34,14 @@ _GITHUB: Final = TemplateSet(
         "gh workflow run cron-tick.yml",
     ),
 )
+_OURS: Final = {one.name: one for one in (_PROJECT, _GITHUB)}
 
-SETS: Final = {one.name: one for one in (_PROJECT, _GITHUB)}
+
+def names() -> list[str]:
+    """What ``template_set`` knows: our own first, then the folders of ``deploy/``."""
+    return [*_OURS, *folder_names()]
+
+
+def template_set(name: str) -> TemplateSet:
+    """One of ``names``."""
+    return _OURS.get(name) or folder_set(name)

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from crontick.handler.init import SETS, write
+from crontick.handler.init import names, template_set, write
 from tests.dev.developing import COMMAND, develop
 from tests.worlds.process import Processes
 
@@ -43,13 +43,13 @@ def test_what_it_writes_passes_ruff_and_its_own_test(tmp_path: Path, server: str
 
 def test_what_it_writes_passes_mypy(tmp_path: Path) -> None:
     (tmp_path / "acme").mkdir()
-    write(SETS["project"], tmp_path, package="acme")
+    write(template_set("project"), tmp_path, package="acme")
     kept = f"--cache-dir={ROOT / '.mypy_cache' / 'init'}"  # what a run found out of the libraries, the next one knows
     passes(tmp_path, "mypy", "--strict", "--config-file=", kept, "test_background.py")
 
 
 def test_check_finds_nothing_wrong_with_it(tmp_path: Path) -> None:
-    write(SETS["project"], tmp_path)
+    write(template_set("project"), tmp_path)
     env = {
         "CRONTICK_DATABASE_URL": "postgresql://nobody@127.0.0.1:1/none",
         "CRON_SECRET": "3f9b1c0de7a24586b1f0",
@@ -86,7 +86,7 @@ def test_nothing_that_was_there_is_written_over(tmp_path: Path) -> None:
     ]
     assert (tmp_path / "background.py").read_text() == "theirs"
     assert not (tmp_path / "test_background.py").exists()
-    again = write(SETS["project"], tmp_path)
+    again = write(template_set("project"), tmp_path)
     assert (again.written, again.kept) == ((), ("crontick.toml", "background.py"))
 
 
@@ -112,12 +112,12 @@ def test_a_package_that_is_not_there_is_named(tmp_path: Path, package: str) -> N
 def test_what_there_is_to_write_is_named(tmp_path: Path) -> None:
     done = crontick(tmp_path, "init", "heroku")
     assert done.returncode == 2
-    for name in SETS:
+    for name in names():
         assert name in done.stderr
 
 
 def test_the_workflow_is_written_where_github_looks_for_it(tmp_path: Path) -> None:
-    done = write(SETS["github"], tmp_path)
+    done = write(template_set("github"), tmp_path)
     assert done.kept == ()
     for path in done.written:
         assert (tmp_path / path).read_bytes() == (ROOT / path).read_bytes()
