@@ -6,6 +6,7 @@ from typing import Final
 import msgspec
 
 from crontick.jobs.bounds import Bounds
+from crontick.jobs.clock import Moment
 from crontick.jobs.deployment import Deployment
 from crontick.jobs.job import Job
 from crontick.jobs.request import TickRequest
@@ -20,6 +21,9 @@ _PLACE: Final = statement(query("place_groups"), {})
 _ASKS_AT_MOST: Final = 1000
 _VAIN_ASKS_AT_MOST: Final = 6
 _SUSPECTS_PER_TICK: Final = 20
+_DEEPEST: Final = 5
+"""A tick that so many others lie behind, each asked for by the one before, asks for none (P42)."""
+_LIMIT_AT_MOST: Final = 1_000_000
 
 
 class Claiming:
@@ -43,6 +47,9 @@ class Claiming:
         self._retention = [length.total_seconds() for length in (kept.succeeded, kept.dead, kept.ticks, kept.reports)]
         self._seats_of = {name: queue.seats for name, queue in deployment.config.queues.items()}
         self._alerts = deployment.alerts
+        self._fan_out = deployment.config.fan_out if request.depth < _DEEPEST and request.jobs is None else None
+        self._max_parallel = deployment.settings.max_parallel_ticks
+        self._first: Moment | None = None
         self._asks = 0
         self.asked_in_vain = 0
         self.parked = 0
@@ -55,6 +62,8 @@ class Claiming:
         cleared = parked > self.parked and len(jobs) < self._free
         self.parked = parked
         self.claimed += len(jobs)
+        if jobs and self._first is None:
+            self._first = Moment()
         self._suspects += sum(job.suspect for job in jobs)
         return cleared and not any(job.suspect for job in jobs)
 
@@ -105,8 +114,33 @@ class Claiming:
             "retention_seconds": self._retention,
             "stay_seconds": bounds.stay_seconds if self.limits else 0.0,
             "alerts": self._alerts,
+            "fan_out": self._wish(stop, running=running),
         }
         return [*statements, statement(query("close_tick"), {**filters, **closing})]
+
+    def asked(self) -> None:
+        """A tick asks for others once."""
+        self._fan_out = None
+
+    def _wish(self, stop: StopReason | None, *, running: int) -> str | None:
+        """What others are asked for by, as JSON; None where none may be asked for, as by a process that ends."""
+        if self._fan_out is None or stop == "shutdown":
+            return None
+        in_time: int | None = None
+        if stop is not None:
+            in_time = 0
+        elif self._first is not None and (ended := self.claimed - running):
+            left = max(self._bounds.left_for_functions, 0.0)
+            in_time = min(int(ended * left / max(self._first.elapsed_seconds(), 0.001)), _LIMIT_AT_MOST)
+        return msgspec.json.encode(
+            {
+                "limit": min(self._bounds.limit, _LIMIT_AT_MOST),
+                "in_time": in_time,
+                "max_parallel": self._max_parallel,
+                "max_per_hour": self._fan_out.max_per_hour,
+                "kinds": sorted(self._kinds),
+            }
+        ).decode()
 
     def _queue_seats(self, seats: Seats | None) -> str | None:
         """The free seats of each queue that has a number of them; None where no queue has one."""

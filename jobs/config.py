@@ -18,6 +18,7 @@ from crontick.jobs.sections import (
     AlertSettings,
     ApiSettings,
     Config,
+    FanOutSettings,
     HeartbeatSettings,
     KindSettings,
     LimitSettings,
@@ -29,7 +30,7 @@ from crontick.jobs.sections import (
 
 __all__ = ["Config", "ConfigError", "load_config", "read_config"]
 
-LATER: Final = frozenset({"wake", "fan_out"})
+LATER: Final = frozenset({"wake"})
 
 
 def load_config(path: Path | None, *, kinds: Collection[str] | None = None) -> Config:
@@ -86,6 +87,7 @@ _STRUCTS: Final[dict[str, type[msgspec.Struct]]] = {
     "api": ApiSettings,
     "alerts": AlertSettings,
     "heartbeat": HeartbeatSettings,
+    "fan_out": FanOutSettings,
 }
 
 _NAMED: Final[dict[str, type[msgspec.Struct]]] = {

@@ -28,6 +28,7 @@ from crontick.sql import query
 from crontick.sql.wire import Answer, Parts, Segment, Statement, statement
 
 if TYPE_CHECKING:
+    from crontick.jobs.fan_out import FanOut
     from crontick.jobs.tally import Tally
     from crontick.jobs.unsealed import Unsealed
 
@@ -56,6 +57,8 @@ class Exchanges:
         """Of the attempts that ended; None where none has."""
         self.alert_messages: str | None = None
         """What the closing gave this tick to send, as JSON."""
+        self.fan_out: FanOut | None = None
+        """The ticks that were asked for beside this one; None where none was."""
         self._held: set[int] = set()
         self._found: list[Found] = []
         self._due: str | None = None
@@ -217,6 +220,14 @@ class Exchanges:
             batch.closed = self._bounds.left <= 0 and not seats.running
         return batch
 
+    def _ask(self, ticks: int) -> None:
+        """At once, so that they run beside this one."""
+        from crontick.jobs.fan_out import FanOut
+
+        self._claiming.asked()
+        self.fan_out = FanOut(self._deployment, self._bounds, self._request)
+        self.fan_out.ask(ticks)
+
     @property
     def _to_seal(self) -> bool:
         return self._unsealed is not None and self._unsealed.met
@@ -245,7 +256,11 @@ class Exchanges:
             if self._unsealed:
                 self._unsealed.claimed(jobs)
         [closing] = rows[-1]
-        closed, more, parked, stop_reason, cancels, next_due_at, oldest, unknown, active, self.alert_messages = closing
+        closed, more, parked, stop_reason, cancels, next_due_at, oldest, unknown, active, self.alert_messages, asks = (
+            closing
+        )
+        if asks:
+            self._ask(asks)
         cleared = self._claiming.took(jobs, parked=parked)
         more_items, next_item_at = self._coming.more, self._coming.next_at
         if closed and next_item_at is not None:

@@ -3,7 +3,7 @@
 import asyncio
 import re
 import ssl
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final
 
@@ -92,12 +92,19 @@ def client(
 
 
 async def send(
-    door: "httpx.AsyncClient", url: str, *, content: bytes, headers: Mapping[str, str], seconds: float
+    door: "httpx.AsyncClient",
+    url: str,
+    *,
+    content: bytes,
+    headers: Mapping[str, str],
+    seconds: float,
+    on_written: Callable[[], None] | None = None,
 ) -> Answer:
     """POST, and wait ``seconds`` in all for the answer, however slowly it drips.
 
-    Once its status is there it is an answer; a body that does not end in time is cut. Raises ``Refused``,
-    ``NotConnected`` or ``Unanswered``, which say no more than the host.
+    ``on_written`` is called when all of the request was handed over. Once its status is there it is an answer; a body
+    that does not end in time is cut. Raises ``Refused``, ``NotConnected`` or ``Unanswered``, which say no more than the
+    host.
     """
     import httpx
 
@@ -106,6 +113,8 @@ async def send(
     async def trace(event: str, _: Mapping[str, Any]) -> None:
         if event.endswith("send_request_headers.started"):
             written.append(event)
+        if event.endswith("send_request_body.complete") and on_written is not None:
+            on_written()
 
     if _TWO_READINGS.search(url):
         raise Refused("the URL is refused: it holds a backslash, a space or a control character")

@@ -112,8 +112,7 @@ async def _ticked(
     url = settings.database_url
     if url is None:
         raise Unavailable("CRONTICK_DATABASE_URL is not set")
-    asked = request.budget_seconds or settings.budget_seconds
-    granted = min(asked, settings.max_budget_seconds)
+    granted = min(request.budget_seconds or settings.budget_seconds, settings.max_budget_seconds)
     bounds = Bounds(
         limit=request.limit or settings.limit,
         concurrency=settings.concurrency,
@@ -139,25 +138,35 @@ async def _ticked(
 
             left = max(bounds.left, _FOR_ALERTS_SECONDS)
             await send_alerts(link, deployment, exchanges.opening, exchanges.alert_messages, seconds=left)
+        if exchanges.fan_out is not None:
+            await exchanges.fan_out.end(summary)
     except (psycopg.Error, OSError, TimeoutError) as error:
         link.drop()
         told = unavailable(error)
         told.ran = exchanges.claimed > 0
         raise told from None
     finally:
+        if exchanges.fan_out is not None:
+            await exchanges.fan_out.close()
         await supplies.close()
         await _KEEPER.keep(url, link, settings.keep_connection_seconds)
+    _warn(summary, deployment, request, bounds)
+    return summary
+
+
+def _warn(summary: Summary, deployment: Deployment, request: TickRequest, bounds: Bounds) -> None:
+    """What this caller asked for, and this deployment could not give."""
     for name in request.kinds or ():
         if name not in deployment.kinds:
             summary.warn(f"this deployment has no kind {name}")
-    if asked > settings.max_budget_seconds:
-        summary.warn(f"the budget was cut to {settings.max_budget_seconds:g} s (CRONTICK_MAX_BUDGET_SECONDS)")
-    if bounds.budget_seconds < granted:
+    most = deployment.settings.max_budget_seconds
+    if (request.budget_seconds or deployment.settings.budget_seconds) > most:
+        summary.warn(f"the budget was cut to {most:g} s (CRONTICK_MAX_BUDGET_SECONDS)")
+    if bounds.budget_seconds < bounds.usual_seconds:
         summary.warn(
-            f"this call left {bounds.budget_seconds:.1f} s for a tick of {granted:g} s:"
+            f"this call left {bounds.budget_seconds:.1f} s for a tick of {bounds.usual_seconds:g} s:"
             " give it a longer timeout, or lower CRONTICK_BUDGET_SECONDS"
         )
-    return summary
 
 
 def _cut(budget_seconds: float, call_ends_in_seconds: float | None) -> float:

@@ -220,6 +220,20 @@ class HeartbeatSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True,
             raise ValueError("timeout must be longer than nothing and at most 30 s")
 
 
+class FanOutSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """``[fan_out]``: a tick that cannot take all that is due asks its platform for others at once (P42)."""
+
+    max_per_hour: Annotated[int, Meta(ge=1, le=10_000)] = 60
+    url: str | None = None
+
+    def __post_init__(self) -> None:
+        if self.url is not None:
+            # Imported here: a tick whose deployment names no such URL does not pay for it.
+            from crontick.jobs.operator_url import check_url
+
+            check_url(self.url)
+
+
 class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The whole file; without one, the defaults."""
 
@@ -237,4 +251,5 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     api: ApiSettings = msgspec.field(default_factory=ApiSettings)
     alerts: AlertSettings = msgspec.field(default_factory=AlertSettings)
     heartbeat: HeartbeatSettings | None = None
+    fan_out: FanOutSettings | None = None
     strict_kinds: bool = False

@@ -77,6 +77,8 @@ class Summary(msgspec.Struct):
     rescued: int = 0
     lost: int = 0
     scheduled: int = 0
+    asked: int = 0
+    """Ticks that the platform was asked for beside this one."""
     reminders: dict[str, Fired] = {}
     more: bool = False
     next_due_at: datetime | None = None
@@ -148,6 +150,7 @@ def _answer(summary: Summary) -> dict[str, Any]:
         "stop_reason": summary.stop_reason,
         **{count: getattr(summary, count) for count in COUNTS},
         "scheduled": summary.scheduled,
+        "asked": summary.asked,
         "reminders": {name: msgspec.structs.asdict(fired) for name, fired in summary.reminders.items()},
         "more": summary.more,
         "next_due_at": _utc(summary.next_due_at),

@@ -118,7 +118,7 @@ async def _ticked(conn: Any, place: Place, limit: int, known: Deployment) -> Sum
     )
     supplies = TickSupplies(link, known, bounds, BorrowedLender(conn, place), place.sync_side)
     try:
-        summary = await tick(Exchanges(link, known, bounds, TickRequest()), supplies, bounds, Caller("drain"))
+        summary = await tick(Exchanges(link, known, bounds, TickRequest(depth=5)), supplies, bounds, Caller("drain"))
     finally:
         await supplies.close()
     verdicts.tell()

@@ -15,10 +15,12 @@ create function crontick.close_tick(
     p_jobs bigint[],
     p_retention_seconds float8[],
     p_stay_seconds float8 default 0,
-    p_alerts jsonb default null
+    p_alerts jsonb default null,
+    p_fan_out jsonb default null
 ) returns table (
     closed boolean, more boolean, parked int, stop_reason text, cancels bigint[], next_due_at timestamptz,
-    oldest_due_seconds float8, unknown_kinds text[], active_alerts text[], alert_messages text
+    oldest_due_seconds float8, unknown_kinds text[], active_alerts text[], alert_messages text,
+    asks int
 )
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -102,6 +104,7 @@ begin
         perform crontick.retain(p_opening, p_retention_seconds, v_now);
         update crontick.tick_slots as s set taken_until = '-infinity' where s.opening = p_opening and s.taken_until > v_now;
     end if;
+    asks := case when p_fan_out is null then 0 else crontick.ask_ticks(p_opening, p_claim, more, p_queues, p_fan_out, v_now) end;
     return next;
 end
 $$;

@@ -19,7 +19,13 @@ begin
         into gaps, last_at
         from (
             select l.started_at, lag(l.started_at) over (order by l.started_at) as previous
-            from (select one.started_at from crontick.ticks as one order by one.started_at desc limit 4) as l
+            from (
+                select one.started_at
+                from crontick.ticks as one
+                where one.trigger is distinct from 'fan-out'
+                order by one.started_at desc
+                limit 4
+            ) as l
         ) as t;
         gaps := array_remove(gaps, null);
         return next;

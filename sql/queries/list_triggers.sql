@@ -1,5 +1,5 @@
 -- Who called ticks in the last seven days, a thousand of each at most: how often each is expected, and its gaps by how many times that
--- they are.
+-- they are. Ticks that ticks asked for (fan-out) are nobody's calls.
 with recursive named as (
     (
         select t.trigger from crontick.ticks as t
@@ -24,6 +24,7 @@ called as (
         t.started_at - lag(t.started_at) over (partition by named.trigger order by t.started_at) as gap
     from (
         select n.trigger from named as n
+        where n.trigger <> 'fan-out'
         order by n.trigger
         limit 50
     ) as named

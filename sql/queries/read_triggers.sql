@@ -2,7 +2,7 @@
 with latest as (
     select coalesce(t.trigger, 'unknown') as trigger, t.started_at
     from crontick.ticks as t
-    where t.started_at > crontick.now() - interval '14 days'
+    where t.started_at > crontick.now() - interval '14 days' and t.trigger is distinct from 'fan-out'
     order by t.started_at desc
     limit 20000
 ),

@@ -35,6 +35,7 @@ def test_the_answer_of_a_quiet_tick_has_every_field_of_the_design() -> None:
         "rescued",
         "lost",
         "scheduled",
+        "asked",
         "reminders",
         "more",
         "next_due_at",
