@@ -148,6 +148,7 @@ def _whole(told: rows.WholeJob) -> list[dict[str, Any]]:
 CALLS: Final[Mapping[str, Call]] = {
     "read_state": Call("GET", "/api/overview", states.Overview, lambda told: _one(told.state)),
     "read_overview": Call("GET", "/api/overview", states.Overview, _listed("work")),
+    "list_alerts": Call("GET", "/api/alerts", states.Alerts, _listed("alerts")),
     "list_pauses": Call("GET", "/api/pauses", states.Pauses, _listed("paused")),
     "list_jobs": Call(
         *("GET", "/api/jobs", rows.Jobs),

@@ -8,7 +8,7 @@ import typer
 from crontick.handler.cli import watching
 from crontick.handler.cli.database import There, ask, reached
 from crontick.handler.cli.options import Json, Url, length
-from crontick.handler.cli.screen import Row, say, say_json, table
+from crontick.handler.cli.screen import Row, cell, say, say_json, table
 from crontick.handler.lengths import lasting
 from crontick.handler.operate.states import COUNTED
 
@@ -16,6 +16,7 @@ COLUMNS: Final = ("queue", "kind", "status", "held_by", "jobs", "oldest_due")
 PAUSES: Final = ("what", "name", "paused_at", "by", "reason")
 WATCH: Final = timedelta(seconds=2)
 BREAKERS_AT_MOST: Final = 20
+ALERTS_AT_MOST: Final = 100
 
 MAX_AGE: Final = timedelta(hours=24)
 
@@ -37,7 +38,7 @@ def status(
     url: Url = None,
     json: Json = False,
 ) -> None:
-    """Show jobs by queue and kind, the last tick, what is paused; exit 1 when something waits for a person."""
+    """Show jobs by queue and kind, the last tick, pauses, alerts; exit 1 when somebody has to act."""
 
     def look() -> list[str]:
         # A connection for each look: between two, none keeps the database awake, and a lost one is the next look's.
@@ -54,9 +55,11 @@ def _show(conn: There, max_age: timedelta, *, json: bool) -> list[str]:
     [state] = ask(conn, "read_state")
     work, pauses = ask(conn, "read_overview"), ask(conn, "list_pauses")
     breakers = ask(conn, "list_breakers", {"at_most": BREAKERS_AT_MOST, "open_only": True})
+    alerts = ask(conn, "list_alerts", {"active": True, "at_most": ALERTS_AT_MOST})
     wrong = findings(state, max_age)
     if json:
-        say_json({**state, "work": work, "paused": pauses, "breakers": breakers, "wrong": wrong})
+        told = {"work": work, "paused": pauses, "breakers": breakers, "alerts": alerts, "wrong": wrong}
+        say_json({**state, **told})
         return wrong
     say(_headline(state))
     if work:
@@ -69,6 +72,8 @@ def _show(conn: There, max_age: timedelta, *, json: bool) -> list[str]:
         say(f"{how}: {paused} since {since} by {pause['by']}{reason}")
     for breaker in breakers:
         say(_breaker(breaker))
+    for alert in alerts:
+        say(_alert(alert))
     for sentence in wrong:
         say(f"! {sentence}")
     return wrong
@@ -90,6 +95,12 @@ def _breaker(found: Row) -> str:
     reason = f" ({found['reason']})" if found["reason"] else ""
     state, since = found["state"].replace("_", " "), found["opened_at"].isoformat(timespec="seconds")
     return f"{state}: {found['target']} since {since} by {found['by']}{reason}; jobs that wait: {found['waiting']}"
+
+
+def _alert(found: Row) -> str:
+    subject = f" {found['subject']}" if found["subject"] else ""
+    silent = f"; silent until {cell(found['silenced_until'])}" if found["silenced_until"] else ""
+    return f"alert: {found['name']}{subject} since {cell(found['since'])}: {found['what']}: `{found['mend']}`{silent}"
 
 
 def findings(state: Row, max_age: timedelta) -> list[str]:

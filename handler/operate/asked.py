@@ -74,6 +74,13 @@ class ListBreakers(Asked, frozen=True, kw_only=True):
     limit: Count = 1000
 
 
+class ListAlerts(Asked, frozen=True, kw_only=True):
+    """Alerts, or those alone that fire."""
+
+    active: bool = False
+    limit: Count = 50
+
+
 class AtMost(Asked, frozen=True, kw_only=True):
     """How many rows."""
 

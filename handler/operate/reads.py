@@ -11,6 +11,7 @@ from crontick.handler.operate import rows, states
 from crontick.handler.operate.asked import (
     Asked,
     AtMost,
+    ListAlerts,
     ListBreakers,
     ListDead,
     ListDoubts,
@@ -29,6 +30,7 @@ LOOK_AT: Final = 20_000
 """Jobs that one page looks at, whatever is searched: so many cost the same among a thousand and among millions."""
 DEAD_LOOKED_AT: Final = 4_000
 NEXT_SLOTS: Final = 5
+FIRING_AT_MOST: Final = 100
 UNFINISHED: Final = frozenset({"queued", "running", "failed"})
 
 
@@ -106,6 +108,11 @@ async def list_breakers(conn: Connection, asked: ListBreakers) -> states.Breaker
     return states.Breakers(breakers=await typed(conn, "list_breakers", states.Breaker, _values(asked)))
 
 
+async def list_alerts(conn: Connection, asked: ListAlerts) -> states.Alerts:
+    """What is wrong, as the last tick that looked found it, and what was."""
+    return states.Alerts(alerts=await typed(conn, "list_alerts", states.Alert, _values(asked)))
+
+
 async def list_limits(conn: Connection, asked: AtMost) -> states.Limits:
     """Lines in which jobs wait."""
     return states.Limits(limits=await typed(conn, "list_limits", states.Line, _values(asked)))
@@ -138,6 +145,7 @@ async def read_overview(conn: Connection, _asked: Asked) -> states.Overview:
         work=await typed(conn, "read_overview", states.Work, {}),
         paused=await typed(conn, "list_pauses", states.Pause, {}),
         breakers=breakers.breakers,
+        alerts=(await list_alerts(conn, ListAlerts(active=True, limit=FIRING_AT_MOST))).alerts,
     )
 
 

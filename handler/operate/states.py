@@ -184,13 +184,39 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
     blocked_groups: int
 
 
+class Alert(msgspec.Struct, frozen=True, kw_only=True):
+    """What the last tick that looked found wrong; ``error`` may quote what somebody said."""
+
+    id: int
+    name: str
+    subject: str
+    since: Moment
+    started_at: Moment
+    ended_at: Moment | None
+    told_at: Moment | None
+    silenced_until: Moment | None
+    counted: int
+    what: str
+    mend: str
+    error: str | None
+    job: int | None
+    not_told: str | None
+
+
+class Alerts(msgspec.Struct, frozen=True, kw_only=True):
+    """What fires first, then what ended last."""
+
+    alerts: list[Alert]
+
+
 class Overview(msgspec.Struct, frozen=True, kw_only=True):
-    """How things stand."""
+    """How things stand; of the alerts those that are firing."""
 
     state: State
     work: list[Work]
     paused: list[Pause]
     breakers: list[Breaker]
+    alerts: list[Alert]
 
 
 class KindTimes(msgspec.Struct, frozen=True, kw_only=True):

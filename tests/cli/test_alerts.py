@@ -54,3 +54,11 @@ def test_triggers_are_shown_with_what_is_expected_and_their_gaps(cli: Command, s
     assert "on time" in said.out
     [told] = cli("ticks", "--triggers", "--json").json
     assert (told["on_time"], told["missing_gaps"], told["expected"]) == (58, 1, 900)
+
+
+def test_the_status_shows_what_fires_and_until_when_it_is_silent(cli: Command) -> None:
+    cli("alerts", "silence", "breaker_open", "--for", "2h", "--by", "ann")
+    [line] = [line for line in cli("status").out.splitlines() if line.startswith("alert: ")]
+    assert line.startswith("alert: breaker_open endpoint:crm since 20")
+    assert "it keeps failing: `crontick breakers`; silent until 20" in line
+    assert [alert["name"] for alert in cli("status", "--json").json["alerts"]] == ["breaker_open"]
