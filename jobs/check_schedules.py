@@ -1,43 +1,48 @@
 """What can be found wrong with schedules before one of their slots comes."""
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 
-from crontick.jobs import toml_lines
+from crontick.jobs.by_name import missing_name
 from crontick.jobs.deployment import Deployment
 from crontick.jobs.payload import PayloadError
 from crontick.jobs.schedules import Schedule
 from crontick.jobs.slots import CronError, parse
+from crontick.jobs.whereabouts import whereabouts
 from crontick.jobs.zones import zone
 
-__all__ = ["schedule_faults"]
+__all__ = ["expression_faults", "schedule_faults"]
 
 
-def schedule_faults(deployment: Deployment) -> Iterator[str]:
-    """A sentence for each expression, zone or payload that cannot be, with the file's line where one declares it."""
+def schedule_faults(deployment: Deployment, endpoints: Collection[str] | None = None) -> Iterator[str]:
+    """A sentence for each expression, zone or payload that cannot be, with the file's line where one declares it.
+
+    ``endpoints`` are those that the database has; None: it was not asked.
+    """
     for schedule in deployment.schedules:
-        for field, said in _faults(deployment, schedule):
-            yield f"{_where(deployment, schedule, field)}: {said}"
+        for field, said in _faults(deployment, schedule, endpoints):
+            where = whereabouts(deployment, "schedule", schedule.name, field)
+            yield f"{where or f'schedule {schedule.name} of kind {schedule.kind}'}: {said}"
 
 
-def _faults(deployment: Deployment, schedule: Schedule) -> Iterator[tuple[str, str]]:
-    try:
-        zone(schedule.tz)
-    except ValueError as error:
-        yield "tz", str(error)
-    try:
-        parse(schedule.cron, "UTC")
-    except CronError as error:
-        yield "cron", str(error)
+def expression_faults(cron: object, tz: object) -> Iterator[tuple[str, str]]:
+    """What is wrong with a schedule's expression and zone, by field; nothing of what is no text."""
+    if isinstance(tz, str):
+        try:
+            zone(tz)
+        except ValueError as error:
+            yield "tz", str(error)
+    if isinstance(cron, str):
+        try:
+            parse(cron, "UTC")
+        except CronError as error:
+            yield "cron", str(error)
+
+
+def _faults(deployment: Deployment, schedule: Schedule, endpoints: Collection[str] | None) -> Iterator[tuple[str, str]]:
+    yield from expression_faults(schedule.cron, schedule.tz)
     try:
         deployment.kinds[schedule.kind].payload.decode(schedule.payload)
     except PayloadError as error:
         yield "payload", f"{error} (kind {schedule.kind})"
-
-
-def _where(deployment: Deployment, schedule: Schedule, field: str) -> str:
-    path = deployment.settings.config_path
-    for nth, section in enumerate(deployment.config.schedule):
-        if path is not None and section.name == schedule.name:
-            line = toml_lines.line_of(("schedule", nth, field), toml_lines.lines(path.read_text("utf-8")))
-            return f"{path.name}:{line}: schedule.{field}"
-    return f"schedule {schedule.name} of kind {schedule.kind}"
+    if missing := missing_name(deployment.config, schedule.kind, schedule.payload, endpoints):
+        yield "payload", missing

@@ -2,7 +2,7 @@
 
 import re
 import tomllib
-from collections.abc import Collection
+from collections.abc import Collection, Iterator
 from pathlib import Path
 from typing import Any, Final
 
@@ -69,6 +69,7 @@ def read_config(text: str, *, name: str = "crontick.toml", kinds: Collection[str
     _check_names("report", given, faults)
     _check_names("sql_job", given, faults)
     if faults:
+        faults += _schedules(given)
         lines = toml_lines.lines(text)
         placed = sorted((toml_lines.line_of(fault.path, lines), fault) for fault in faults)
         raise ConfigError([f"{name}:{line}: {_where(fault.path)}{fault.sentence}" for line, fault in placed])
@@ -165,6 +166,15 @@ def _check_kinds(given: dict[str, Any], kinds: Collection[str], faults: list[Fau
             faults.append(Fault(path, f"this deployment has no kind {wanted}{mend}"))
 
 
+def _schedules(given: dict[str, Any]) -> Iterator[Fault]:
+    """Expressions and zones, which ``crontick check`` reads of a file without other faults: all are told at once."""
+    from crontick.jobs.check_schedules import expression_faults
+
+    for nth, table in enumerate(_array(given.get("schedule"))):
+        for field, said in expression_faults(table.get("cron"), table.get("tz", "UTC")):
+            yield Fault(("schedule", nth, field), said)
+
+
 def _check_names(section: str, given: dict[str, Any], faults: list[Fault]) -> None:
     seen: set[str] = set()
     for nth, table in enumerate(_array(given.get(section))):
@@ -190,5 +200,9 @@ def _where(path: toml_lines.Path) -> str:
 
 def _unreadable(name: str, said: str) -> str:
     """``tomllib``'s sentence with the line in front: ``Invalid value (at line 7, column 5)``."""
-    at = re.search(r" \(at line (\d+), column \d+\)", said)
-    return f"{name}:{at[1]}: {said[: at.start()]}" if at else f"{name}: {said}"
+    # Imported here: a tick whose file can be read does not pay for it.
+    from crontick.jobs.in_words import unreadable
+
+    at = re.search(r" \(at (?:line (\d+), column \d+|end of document)\)", said)
+    sentence = unreadable(said[: at.start()] if at else said)
+    return f"{name}:{at[1]}: {sentence}" if at and at[1] else f"{name}: at its end: {sentence}"

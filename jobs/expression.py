@@ -75,7 +75,10 @@ def named_after(expression: Expression, wall: datetime) -> Iterator[datetime]:
 
     with suppress(CronSimError):
         yield from CronSim(expression.fields, wall)
-    raise CronError(f"{expression.text!r} never fires: no month of field 4 has the day that field 3 or 5 asks for")
+    raise CronError(
+        f"{expression.text!r} never fires: no month of field 4 has the day that field 3 or 5 asks for:"
+        " ask for one that it has, such as 28"
+    )
 
 
 def last_named(expression: Expression, before: datetime) -> datetime:

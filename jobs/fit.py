@@ -1,8 +1,8 @@
 """Fits data read from a file to a type, collecting every fault with its path instead of stopping at the first."""
 
 import re
-from collections.abc import Iterable
-from typing import Any, Final, NamedTuple, TypeVar
+from collections.abc import Collection, Iterable, Iterator
+from typing import Any, Final, NamedTuple, TypeVar, get_args, get_origin
 
 import msgspec
 from msgspec import inspect
@@ -11,6 +11,17 @@ from crontick.jobs.durations import SECONDS, duration, seconds
 from crontick.jobs.toml_lines import Path
 
 S = TypeVar("S", bound=msgspec.Struct)
+_OTHER_WORDS: Final = {
+    "timezone": "tz",
+    "time_zone": "tz",
+    "zone": "tz",
+    "expression": "cron",
+    "retries": "max_attempts",
+    "sql": "statement",
+    "params": "parameters",
+    "max_concurrency": "concurrency",
+}
+"""What other schedulers call it."""
 
 
 class Fault(NamedTuple):
@@ -25,11 +36,20 @@ def fit(given: dict[str, Any], wanted: type[S], at: Path, faults: list[Fault]) -
     told = len(faults)
     readable = _readable(given, inspect.type_info(wanted), at, faults)
     unreadable = {fault.path[len(at)] for fault in faults[told:]}
-    misfits = (_fault({name: readable[name]}, wanted, at, field=name) for name in readable.keys() - unreadable)
-    faults += [fault for fault in misfits if fault]
-    if len(faults) == told and (fault := _fault(readable, wanted, at)):
-        faults.append(fault)
-    return msgspec.convert(readable, wanted) if len(faults) == told else None
+    for field in msgspec.structs.fields(wanted):
+        name = field.encode_name
+        if name in readable and name not in unreadable:
+            faults += _misfits(readable[name], field.type, (*at, name))
+        elif field.required and name not in given and not any(_hints_at(name, fault) for fault in faults[told:]):
+            faults.append(Fault(at, f"{name} is missing"))
+    if len(faults) > told:
+        return None
+    try:
+        return msgspec.convert(readable, wanted)
+    except msgspec.ValidationError as error:  # how its fields go together
+        said, _, _ = str(error).partition(" - at `$")
+        faults.append(Fault(at, said[:1].lower() + said[1:]))
+        return None
 
 
 def suggestion(name: str, known: Iterable[str]) -> str:
@@ -38,6 +58,19 @@ def suggestion(name: str, known: Iterable[str]) -> str:
 
     close = get_close_matches(name, list(known), n=1)
     return f" (did you mean {close[0]}?)" if close else ""
+
+
+def _hints_at(name: str, fault: Fault) -> bool:
+    """Whether the fault tells of a misspelling of that name, which then is not missing as well."""
+    return f"(did you mean {name}?)" in fault.sentence or f"write {name} =" in fault.sentence
+
+
+def _meant(name: str, fields: Collection[str]) -> str:
+    for variable in (f"{name}_env", f"{name.removesuffix('s')}_env"):
+        if variable in fields:
+            return f": write {variable} = the name of the variable that has it, for no secret stands in this file"
+    other = _OTHER_WORDS.get(name)
+    return f" (did you mean {other}?)" if other and other in fields else suggestion(name, fields)
 
 
 def _readable(given: Any, wanted: inspect.Type, at: Path, faults: list[Fault]) -> Any:
@@ -57,7 +90,7 @@ def _readable(given: Any, wanted: inspect.Type, at: Path, faults: list[Fault]) -
 
 def _known(given: dict[str, Any], fields: dict[str, inspect.Type], at: Path, faults: list[Fault]) -> dict[str, Any]:
     unknown = given.keys() - fields.keys()
-    faults += [Fault((*at, name), f"there is no {name}{suggestion(name, fields)}") for name in unknown]
+    faults += [Fault((*at, name), f"there is no {name}{_meant(name, fields)}") for name in unknown]
     known = given.keys() & fields.keys()
     return {name: _readable(given[name], fields[name], (*at, name), faults) for name in known}
 
@@ -85,16 +118,27 @@ _TAKES: Final[dict[type, tuple[type[inspect.Type], ...]]] = {
 }
 
 
-def _fault(given: dict[str, Any], wanted: type[S], at: Path, *, field: str | None = None) -> Fault | None:
-    """What the type itself says; with ``field``, only what it says of that one."""
+def _misfits(given: Any, wanted: Any, at: Path) -> Iterator[Fault]:
+    """What the type of a field says against its value: one fault, but of a table of the user's one for each name."""
+    if get_origin(wanted) is dict and isinstance(given, dict):
+        for name, value in given.items():
+            yield from _misfits(value, get_args(wanted)[1], (*at, name))
+        return
     try:
         msgspec.convert(given, wanted)
     except msgspec.ValidationError as error:
+        # Imported here: a tick whose file is right does not pay for it.
+        from crontick.jobs.in_words import misfit
+
         said, _, where = str(error).partition(" - at `$")
         path = _path(where.removesuffix("`"))
-        if field is None or (path and path[0] == field):
-            return Fault((*at, *path), said[:1].lower() + said[1:])
-    return None
+        yield Fault((*at, *path), misfit(said, wanted, path, _value_at(given, path)))
+
+
+def _value_at(given: Any, path: Path) -> object:
+    for part in path:
+        given = given[part]
+    return given
 
 
 def _path(where: str) -> Path:

@@ -12,23 +12,24 @@ import typer
 from crontick.handler.cli.check_limits import idle_limits
 from crontick.handler.cli.check_mail import unsendable
 from crontick.handler.cli.check_needs import oversized
+from crontick.handler.cli.check_payloads import misnamed
 from crontick.handler.cli.check_telling import untold
 from crontick.handler.cli.database import naming
 from crontick.handler.cli.findings import Finding, tell
 from crontick.handler.cli.kinds import COLUMNS, rows
 from crontick.handler.cli.options import Json
-from crontick.handler.cli.reminders import previewed
 from crontick.handler.cli.screen import complain, table
-from crontick.jobs.check_schedules import schedule_faults
+from crontick.jobs.config import load_config
 from crontick.jobs.config_error import ConfigError
 from crontick.jobs.deployment import Deployment, DeploymentError, load_deployment
+from crontick.jobs.environ import Environ
 from crontick.jobs.fit import suggestion
 from crontick.jobs.kinds.signature import SecretError, signing_key
 from crontick.jobs.prepared import unprepared
 from crontick.jobs.ready import check_ready
 from crontick.jobs.sealing import KEYS, MAKE_ONE
 from crontick.jobs.secrets import read_secret, tokens
-from crontick.jobs.settings import VARIABLES, Settings, SettingsError
+from crontick.jobs.settings import DEFAULT_CONFIG, VARIABLES, Settings, SettingsError
 from crontick.jobs.unavailable import Unavailable
 from crontick.sql.extras import install
 
@@ -66,6 +67,8 @@ def _findings(environ: Mapping[str, str], *, offline: bool) -> Iterator[Finding]
         deployment = load_deployment(settings)
     except (SettingsError, ConfigError, DeploymentError) as error:
         yield from (Finding(wrong=True, sentence=sentence) for sentence in str(error).splitlines())
+        if isinstance(error, SettingsError):
+            yield from _file(environ)
         return
     yield from untold(deployment.config, environ)
     yield from _serving(settings)
@@ -75,23 +78,25 @@ def _findings(environ: Mapping[str, str], *, offline: bool) -> Iterator[Finding]
     yield from (Finding(wrong=True, sentence=sentence) for sentence in unsendable(deployment.config.email, environ))
     yield from (Finding(wrong=False, sentence=sentence) for sentence in idle_limits(deployment))
     yield from (Finding(wrong=True, sentence=sentence) for sentence in oversized(deployment))
-    yield from (Finding(wrong=True, sentence=sentence) for sentence in schedule_faults(deployment))
-    if settings.database_url is not None and not offline:
+    url = None if offline else settings.database_url
+    if url is not None:
         try:
-            with naming(settings.database_url):
+            with naming(url):
                 asyncio.run(check_ready(deployment))
-                yield from _reminders(deployment, settings.database_url)
         except Unavailable as unavailable:
             yield Finding(wrong=True, sentence=unavailable.reason)
-        else:
-            yield from _statements(settings.database_url, deployment)
+            url = None
+    yield from (Finding(wrong=True, sentence=sentence) for sentence in misnamed(deployment, url))
+    if url is not None:
+        yield from _statements(url, deployment)
 
 
-def _reminders(deployment: Deployment, url: str) -> Iterator[Finding]:
-    """Queries that cannot run. A generator is somebody's code, and is left to `reminders preview`."""
-    if asked := [reminder for reminder in deployment.reminders if reminder.query is not None]:
-        _, failed = asyncio.run(previewed(url, asked, deployment.kinds))
-        yield from (Finding(wrong=True, sentence=sentence) for sentence in failed)
+def _file(environ: Mapping[str, str]) -> Iterator[Finding]:
+    """What the file gets wrong, where the environment keeps the deployment from being loaded."""
+    try:
+        load_config(Environ(environ).file("CRONTICK_CONFIG", DEFAULT_CONFIG))
+    except ConfigError as error:
+        yield from (Finding(wrong=True, sentence=sentence) for sentence in error.sentences)
 
 
 def _strangers(environ: Mapping[str, str]) -> Iterator[str]:
@@ -172,6 +177,5 @@ def _statements(url: str, deployment: Deployment) -> Iterator[Finding]:
                 sentence=f"sql_job {job.name} may take {job.timeout.total_seconds():g} s, and run_sql is cut after"
                 f" {cut:g} s: raise timeout in [kinds.run_sql]",
             )
-    reports = deployment.config.report
-    if jobs or reports:
-        yield from (Finding(wrong=True, sentence=sentence) for sentence in unprepared(url, jobs, reports))
+    if jobs or deployment.config.report:
+        yield from (Finding(wrong=True, sentence=sentence) for sentence in unprepared(url, deployment))

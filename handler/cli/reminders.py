@@ -51,25 +51,27 @@ def preview(
         say_json([{**item, "payload": readable(item["payload"])} for item in found])
     else:
         table(found, COLUMNS, as_json=False, nothing="nothing comes up")
-    for sentence in failed:
-        complain(sentence)
+    for name, said in failed.items():
+        complain(f"reminder {name}: {said}")
     if failed:
         raise typer.Exit(1)
 
 
-async def previewed(url: str, reminders: list[Reminder], kinds: Mapping[str, Kind[Any]]) -> tuple[list[Row], list[str]]:
-    """What each finds, and a sentence for each that failed: one stops no other."""
+async def previewed(
+    url: str, reminders: list[Reminder], kinds: Mapping[str, Kind[Any]]
+) -> tuple[list[Row], dict[str, str]]:
+    """What each finds, and by its name what each that failed says: one stops no other."""
     found: list[Row] = []
-    failed: list[str] = []
+    failed: dict[str, str] = {}
     async with await connect(url, timeout_seconds=CONNECT_SECONDS) as conn:
         for reminder in reminders:
             try:
                 items = _generated(conn, reminder) if reminder.items else _queried(conn, reminder)
                 found += [_row(reminder, item, now, kinds[reminder.kind]) async for item, now in items]
             except psycopg.Error as error:
-                failed.append(f"reminder {reminder.name}: {error.diag.message_primary} ({error.sqlstate})")
+                failed[reminder.name] = f"{error.diag.message_primary} ({error.sqlstate})"
             except ValueError as error:
-                failed.append(f"reminder {reminder.name}: {error}")
+                failed[reminder.name] = str(error)
     return found, failed
 
 

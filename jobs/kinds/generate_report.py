@@ -6,7 +6,6 @@ import msgspec
 
 from crontick.jobs.context import Context
 from crontick.jobs.kind import kind
-from crontick.jobs.signals import Retry
 
 __all__ = ["GenerateReport", "generate_report"]
 
@@ -33,10 +32,7 @@ async def generate_report(payload: GenerateReport, ctx: Context) -> None:
     The run is known by the id of the job that began it. A query that fails makes the job dead, and the run failed.
     """
     # Imported here: a tick that makes no report does not pay for it.
+    from crontick.jobs.by_name import found_by_name
     from crontick.jobs.kinds.report_part import make_part
 
-    report = next((known for known in ctx.settings.report if known.name == payload.report), None)
-    if report is None:
-        # The deploy that brings it may come before the last attempt.
-        raise Retry("crontick.toml has no such [[report]]", detail=payload.report[:80])
-    await make_part(payload, report, ctx)
+    await make_part(payload, found_by_name(ctx.settings.report, payload.report, "report", ctx), ctx)

@@ -6,7 +6,7 @@ import msgspec
 
 from crontick.jobs.context import Context
 from crontick.jobs.kind import kind
-from crontick.jobs.signals import Permanent, Retry
+from crontick.jobs.signals import Permanent
 from crontick.sql import query
 from crontick.sql.wire import count_rows, encoded
 
@@ -27,11 +27,10 @@ class RunSql(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
 async def run_sql(payload: RunSql, ctx: Context) -> None:
     """Run the statement in a transaction of its own, with the job's success in it; the result is the count of rows."""
     # Imported here: a tick that runs no statement does not pay for it.
+    from crontick.jobs.by_name import found_by_name
     from crontick.jobs.kinds.parameters import ParameterError, numbered, texts
 
-    job = next((known for known in ctx.settings.sql_job if known.name == payload.job), None)
-    if job is None:  # the deploy that brings it may come before the last attempt
-        raise Retry("crontick.toml has no such [[sql_job]]", detail=payload.job[:80])
+    job = found_by_name(ctx.settings.sql_job, payload.job, "sql_job", ctx)
     text, names = numbered(job.statement, job.parameters)
     try:
         values = texts(job.parameters, payload.parameters)

@@ -319,4 +319,7 @@ def test_a_reminder_whose_query_cannot_run_is_found(
     config.write_text(f'[[reminder]]\nname = "day"\nlead = "1h"\nkind = "greet"\nquery = "{query}"\n')
     monkeypatch.setenv("CRONTICK_CONFIG", str(config))
     answer = cli("check")
-    assert (answer.status, 'reminder day: relation "bookings" does not exist' in answer.out) == (1, True)
+    assert (answer.status, 'crontick.toml:5: reminder.query: relation "bookings" does not exist' in answer.out) == (
+        1,
+        True,
+    )

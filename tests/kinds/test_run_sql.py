@@ -1,6 +1,7 @@
 """A statement that the configuration names runs exactly once, with its job's end in the same transaction."""
 
 from collections.abc import Callable
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -165,9 +166,18 @@ async def test_the_limit_of_a_statement_ends_with_its_transaction(carts: Callabl
     assert [row[0] for row in await rows(deployed, "select id from purged order by id")] == [3, 19]
 
 
-async def test_a_job_whose_name_is_not_known_yet_waits_for_the_deploy(deploy: Callable[[str], Deployed]) -> None:
-    found = await ran(deploy(""), RunSql(job="purge"))
-    assert (found["status"], found["last_error"]) == ("failed", "Retry: crontick.toml has no such [[sql_job]]: purge")
+async def test_a_job_whose_name_is_not_known_yet_waits_for_one_deploy(deploy: Callable[[str], Deployed]) -> None:
+    deployed = deploy(PURGE)
+    made = await deployed.enqueue(run_sql, RunSql(job="purgee", parameters={"last": 1}))
+    await deployed.tick()
+    said = "crontick.toml has no such [[sql_job]]: purgee (did you mean purge?)"
+    found = await deployed.job(made)
+    assert (found["status"], found["last_error"]) == ("failed", f"Retry: {said}")
+    assert 250 < await deployed.seconds_until(made) <= 300
+    await deployed.later(timedelta(seconds=301))
+    await deployed.tick()
+    found = await deployed.job(made)
+    assert (found["status"], found["last_error"]) == ("dead", f"Permanent: {said}")
 
 
 def test_a_payload_has_no_room_for_a_statement() -> None:

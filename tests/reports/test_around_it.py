@@ -147,7 +147,7 @@ def made(world: World, folder: Path, *, packed: bool) -> None:
 
 
 @pytest.mark.parametrize(
-    ("key", "said"), [("id", "all is well"), ("idd", "report sales cannot run: column q.idd does not exist")]
+    ("key", "said"), [("id", "all is well"), ("idd", "report.query: sales: column q.idd does not exist")]
 )
 def test_check_has_the_database_read_each_report(
     cli: Command, database: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, key: str, said: str

@@ -88,6 +88,24 @@ def test_every_fault_is_told_with_its_line_in_the_order_of_the_file() -> None:
     assert [int(sentence.split(":")[1]) for sentence in told] == [6, 11, 23, 24, 32]
 
 
+def test_no_fault_hides_another() -> None:
+    text = (
+        '[queues.slow]\nseats = "two"\n'
+        + DAILY
+        + 'tz = "Mars"\n'
+        + SQL_JOB.replace('{ at = "date" }', "{ a = 1, b = 2 }")
+    )
+    told = faults(text + '[[report]]\nname = "r"\n')
+    assert [sentence.partition(": ")[2][:34] for sentence in told] == [
+        "queues.slow.seats: must be a whole",
+        "schedule.tz: 'Mars' is no time zon",
+        "sql_job.parameters.a: must be a te",
+        "sql_job.parameters.b: must be a te",
+        "report: key is missing",
+        "report: query is missing",
+    ]
+
+
 def test_an_unknown_name_has_a_suggestion() -> None:
     told = faults('[[reminder]]\nname = "a"\nlead = "1h"\nkind = "x"\nquerry = "select 1"\n[retentoin]\n')
     assert told == (
@@ -102,7 +120,11 @@ DAILY = "[[schedule]]\nname = 'x'\nkind = 'x'\ncron = '0 0 * * *'\n"
 @pytest.mark.parametrize(
     ("text", "said"),
     [
-        ("a = \n", "crontick.toml:1: Invalid value"),
+        ("a = \n", "crontick.toml:1: Invalid value: a text stands in quotes"),
+        ('x = 1\ny = "a\n', "crontick.toml:2: a text in quotes does not end on its line: close it"),
+        ("[http]\n[http]\n", "crontick.toml:2: [http] stands twice: put both into one"),
+        ("x = 1\nx = 2\n", "crontick.toml:2: this name stands twice in its table"),
+        ("x = [1,", "crontick.toml: at its end: Invalid value"),
         ("x = 1\n\n[y\n", "crontick.toml:3: "),
         ('x = """', "crontick.toml: "),
         ("strict_kinds = 1", "strict_kinds: must be true or false"),
@@ -114,19 +136,23 @@ DAILY = "[[schedule]]\nname = 'x'\nkind = 'x'\ncron = '0 0 * * *'\n"
         ("[kinds]\nx = 3", "must be a table: write [kinds.x]"),
         ("[kinds.x]\ntimeout = 0", "timeout must be longer than nothing"),
         ("[kinds.x]\ntimeout = 901", "at most 900 s"),
-        ("[kinds.x]\nbackoff = []", "crontick.toml:2: kinds.x.backoff"),
+        ("[kinds.x]\nbackoff = []", "crontick.toml:2: kinds.x.backoff: must not be empty"),
+        ("[queues.x]\nseats = 0", "queues.x.seats: must be a whole number, 1 at least"),
         ("[kinds.x]\nbackoff = [-1]", "-1 is not a number of seconds"),
         ("[kinds.x]\ntimeout = nan", "nan is not a number of seconds"),
         ("[kinds.x]\nbackoff = ['1 minute']", "'1 minute' is not a length of time: write 45s, 90m, 24h or 7d"),
-        ("[kinds.x]\nqueue = 'Mail'", "crontick.toml:2: kinds.x.queue"),
+        ("[kinds.x]\nqueue = 'Mail'", "crontick.toml:2: kinds.x.queue: is no name: lower-case letters"),
         ("[kinds.x]\nneeds = '99999999d'", "is not a length of time"),
         ("[retention]\nsucceeded = 7", "retention.succeeded: 7 has no unit: write 7s, 7m, 7h or 7d"),
         ("[retention]\nticks = '30s'", "an hour is the least"),
-        ("[http]\nallow = 'x'", "crontick.toml:2: http.allow"),
-        ("[[schedule]]\nname = 'x'", "crontick.toml:1: schedule: object missing required field `cron`"),
-        (DAILY + "tz = 1", "crontick.toml:5: schedule.tz: expected `str`"),
-        (DAILY + "catch_up = 'some'", "crontick.toml:5: schedule.catch_up"),
-        (DAILY + "at_most = 101", "crontick.toml:5: schedule.at_most"),
+        ("[http]\nallow = 'x'", "crontick.toml:2: http.allow: must be a list, not a text in quotes"),
+        ("[heartbeat]\nurl = 'https://x'", "there is no url: write url_env = the name of the variable that has it"),
+        ("[heartbeat]\nurl_env = 'https://x'", "heartbeat.url_env: is not the name of a variable, such as CRM_SECRET"),
+        ("[[schedule]]\nname = 'x'", "crontick.toml:1: schedule: cron is missing"),
+        (DAILY + "tz = 1", "crontick.toml:5: schedule.tz: must be a text in quotes, not a whole number"),
+        (DAILY + "catch_up = 'lates'", "catch_up: 'lates' is none of all, latest, none (did you mean latest?)"),
+        (DAILY + "at_most = 101", "crontick.toml:5: schedule.at_most: must be a whole number, 100 at most"),
+        (DAILY + "timezone = 'UTC'", "schedule.timezone: there is no timezone (did you mean tz?)"),
         (DAILY + "late = 5", "schedule.late: 5 has no unit"),
         (DAILY + "spread = '2d'", "spread is at most a day"),
         (DAILY + DAILY, "crontick.toml:6: schedule.name: x was there before"),
@@ -145,7 +171,7 @@ REMINDER = '[[reminder]]\nname = "a"\nlead = "24h"\nkind = "send_email"\nquery =
     [
         (REMINDER + 'late = "25h"\n', "late must not be longer than lead"),
         (REMINDER.replace('"24h"', '"0s"'), "lead must be longer than nothing"),
-        (REMINDER.replace('query = "select 1"\n', ""), "missing required field `query`"),
+        (REMINDER.replace('query = "select 1"\n', ""), "reminder: query is missing"),
         (REMINDER + REMINDER, "crontick.toml:7: reminder.name: a was there before"),
         (REMINDER + "quiet_hours = '22-7'\n", "there is no quiet_hours"),
     ],
@@ -168,12 +194,12 @@ parameters = { at = "date" }
         (SQL_JOB + SQL_JOB, "crontick.toml:8: sql_job.name: purge was there before"),
         (SQL_JOB.replace("{ at", "{ to"), "statement has :at, and parameters has no at"),
         (SQL_JOB.replace("{ at", '{ to = "date", at'), "parameters has to, and statement has no :to"),
-        (SQL_JOB.replace('"date"', '"money"'), "crontick.toml:5: sql_job.parameters"),
+        (SQL_JOB.replace('"date"', '"dat"'), "sql_job.parameters.at: 'dat' is none of boolean, date, integer"),
         (SQL_JOB.replace("delete from", "VACUUM"), "runs in a transaction"),
         (SQL_JOB.replace("delete from", "\\n commit;"), "runs in a transaction"),
         (SQL_JOB + "timeout = 0", "timeout must be longer than nothing"),
         (SQL_JOB + "cron = '* * * * *'", "crontick.toml:6: sql_job.cron: there is no cron"),
-        (SQL_JOB.replace('name = "purge"\n', ""), "missing required field `name`"),
+        (SQL_JOB.replace('name = "purge"\n', ""), "sql_job: name is missing"),
     ],
 )
 def test_an_sql_job_that_cannot_work_is_told(text: str, said: str) -> None:
