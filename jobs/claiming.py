@@ -44,8 +44,10 @@ class Claiming:
             "breakers": deployment.breakers or None,
         }
         kept = deployment.config.retention
-        self._retention = [length.total_seconds() for length in (kept.succeeded, kept.dead, kept.ticks, kept.reports)]
-        self._seats_of = {name: queue.seats for name, queue in deployment.config.queues.items()}
+        self._retention = [
+            length.total_seconds() for length in (kept.succeeded, kept.dead, kept.ticks, kept.reports, kept.audit)
+        ]
+        self._deployment = deployment
         self._alerts = deployment.alerts
         self._fan_out = deployment.config.fan_out if request.depth < _DEEPEST and request.jobs is None else None
         self._max_parallel = deployment.settings.max_parallel_ticks
@@ -144,9 +146,4 @@ class Claiming:
 
     def _queue_seats(self, seats: Seats | None) -> str | None:
         """The free seats of each queue that has a number of them; None where no queue has one."""
-        if not self._seats_of:
-            return None
-        running = seats.running_by_queue() if seats is not None else {}
-        return msgspec.json.encode(
-            {name: most - running.get(name, 0) for name, most in self._seats_of.items()}
-        ).decode()
+        return self._deployment.queue_seats_json({} if seats is None else seats.running_by_queue())

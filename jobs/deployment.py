@@ -91,6 +91,14 @@ class Deployment(msgspec.Struct, frozen=True, kw_only=True):
 
         return limits_json(self.config.limits)
 
+    def queue_seats_json(self, running: Mapping[str, int]) -> str | None:
+        """The free seats of each queue that has a number of them, less those that run; None where no queue has one."""
+        queues = self.config.queues
+        if not queues:
+            return None
+        free = {name: queue.seats - running.get(name, 0) for name, queue in queues.items()}
+        return msgspec.json.encode(free).decode()
+
 
 def load_deployment(
     settings: Settings, *, kinds: Iterable[Kind[Any]] = (), reminders: Iterable[Reminder] = ()

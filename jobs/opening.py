@@ -62,4 +62,6 @@ def what_it_knows(deployment: Deployment, now: datetime) -> dict[str, str | bool
         "strict": deployment.config.strict_kinds,
         "expected_seconds": None if expected is None else expected.total_seconds(),
         "endpoints": [endpoint.name for endpoint in deployment.config.webhook_endpoint],
+        "limits": deployment.limits_json(),
+        "queue_seats": deployment.queue_seats_json({}),
     }

@@ -148,9 +148,10 @@ class Retention(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only
     dead: timedelta = timedelta(days=90)
     ticks: timedelta = timedelta(days=30)
     reports: timedelta = timedelta(days=7)
+    audit: timedelta = timedelta(days=400)
 
     def __post_init__(self) -> None:
-        if min(self.succeeded, self.dead, self.ticks, self.reports) < timedelta(hours=1):
+        if min(self.succeeded, self.dead, self.ticks, self.reports, self.audit) < timedelta(hours=1):
             raise ValueError("an hour is the least that anything is kept")
 
 

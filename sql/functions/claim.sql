@@ -71,7 +71,7 @@ begin
     from crontick.pauses as p;
     perform crontick.free_limited(p_limits, v_now, p_seats);
     if p_breakers is not null then
-        perform crontick.tend_breakers(v_now, p_known, p_breakers);
+        perform crontick.tend_breakers(v_now, p_known, p_breakers, p_limits => p_limits);
         v_breakers := case when exists (select from crontick.breakers as b where b.state <> 'closed') then p_breakers end;
     end if;
 

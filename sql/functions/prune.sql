@@ -1,6 +1,6 @@
 -- Retention: delete a bounded number of rows of each table that are old. Never pending work, markers reserved or in doubt,
 -- unresolved dead letters, or reports whose run goes on (P28). p_seconds: how long succeeded and cancelled jobs, resolved dead
--- ones, ticks and reports are kept; older code says nothing of the last. Each is found by an index, from its oldest on, and what
+-- ones, ticks, reports and the audit are kept; older code says nothing of the last two. Each is found by an index, from its oldest on, and what
 -- somebody holds is skipped. more: some table has others that are old.
 create function crontick.prune(p_seconds float8[], p_now timestamptz, p_bound int default 1000, out gone int, out more boolean)
 language plpgsql volatile
@@ -14,6 +14,7 @@ declare
     v_dead constant timestamptz := p_now - make_interval(secs => p_seconds[2]);
     v_ticks constant timestamptz := p_now - make_interval(secs => p_seconds[3]);
     v_reports constant timestamptz := p_now - make_interval(secs => coalesce(p_seconds[4], 604800));
+    v_audit constant timestamptz := p_now - make_interval(secs => coalesce(p_seconds[5], 34560000));
     v_forever constant timestamptz := p_now - interval '400 days';
     v_old tid [];
     v_runs bigint[];
@@ -64,6 +65,7 @@ begin
         ('idempotency_keys', 'true', 'free_at', p_now),
         ('markers', $q$state = 'sent'$q$, 'settled_at', v_forever),
         ('reminder_records', 'true', 'recorded_at', v_forever),
+        ('audit_log', 'true', 'at', v_audit),
         ('limit_lines', 'look_at is null', 'tat', p_now)
     loop
         execute format(

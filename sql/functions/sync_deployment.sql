@@ -2,7 +2,7 @@
 -- those in force from now on. False, and not yet known, where a schedule is held by another transaction.
 create function crontick.sync_deployment(
     p_hash text, p_version text, p_kinds jsonb, p_strict boolean, p_schedules jsonb default null, p_digest text default '',
-    p_expected_seconds float8 default null, p_endpoints text[] default '{}'
+    p_expected_seconds float8 default null, p_endpoints text[] default '{}', p_limits jsonb default null, p_queue_seats jsonb default null
 ) returns boolean
 language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
@@ -19,11 +19,13 @@ declare
     v_in_force constant boolean := p_schedules is null or crontick.sync_schedules(p_hash, p_digest, p_schedules, v_now);
 begin
     if v_in_force then
-        insert into crontick.deployments (hash, version, kinds, first_seen_at, last_seen_at, schedules, expected_every, endpoints)
+        insert into crontick.deployments (
+            hash, version, kinds, first_seen_at, last_seen_at, schedules, expected_every, endpoints, limits, queue_seats
+        )
         select
             p_hash, p_version, coalesce(array_agg(k.name order by k.name), '{}'), v_now, v_now,
             case when p_schedules is null then (select i.schedules from crontick.installation as i) else p_digest end,
-            make_interval(secs => p_expected_seconds), p_endpoints
+            make_interval(secs => p_expected_seconds), p_endpoints, p_limits, p_queue_seats
         from jsonb_to_recordset(p_kinds) as k (name text)
         on conflict do nothing;
     end if;

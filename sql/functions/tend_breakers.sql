@@ -1,7 +1,8 @@
 -- The breakers of these kinds whose time has come, a bounded number: a probe whose process died has failed; after its time an open
 -- one lets one held job go, to be the probe; a closed one lets its held jobs go in batches, each when the one before has ended,
 -- twice as many as have succeeded since. One whose kind has no breaker here any more is closed, whoever opened it.
-create function crontick.tend_breakers(p_now timestamptz, p_known text[], p_breakers text[], p_bound int default 100) returns void
+create function crontick.tend_breakers(p_now timestamptz, p_known text[], p_breakers text[], p_bound int default 100, p_limits jsonb default null)
+returns void
 language plpgsql volatile
 as $$
 declare
@@ -47,7 +48,7 @@ begin
         elsif v_breaker.state = 'open' then
             v_breaker := crontick.lets_probe_go(v_breaker, p_now);
         else
-            v_breaker := crontick.lets_batch_go(v_breaker, p_now);
+            v_breaker := crontick.lets_batch_go(v_breaker, p_now, p_limits);
         end if;
         perform crontick.keep_breaker(v_breaker, v_before, true);
     end loop;

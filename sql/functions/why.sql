@@ -10,11 +10,10 @@ declare
     v_job crontick.unfinished_jobs;
     v_done crontick.finished_jobs;
     v_head crontick.unfinished_jobs;
+    v_kept text;
     v_pause crontick.pauses;
     v_tick crontick.ticks;
     v_marker crontick.markers;
-    v_breaker crontick.breakers;
-    v_line crontick.limit_lines;
     v_misfit constant boolean := coalesce(
         (
             select a.fingerprint = 'crontick:payload'
@@ -129,17 +128,7 @@ begin
         );
     end if;
     if v_job.held_by like 'limit:%' then
-        select * into v_line from crontick.limit_lines as l where l.hold = v_job.held_by;
-        return format(
-            'waits for limit %s (%s)%s: %s: it goes by itself; to let more go, change [limits.%s] in crontick.toml',
-            v_line.limit_name, v_line.said, ', key ' || nullif(v_line.key, ''),
-            case
-                when v_line.look_at = 'infinity' then 'next room when one that runs has ended'
-                when v_line.look_at <= v_now then 'there is room, from the next tick on'
-                else 'next room at ' || to_char(v_line.look_at, v_time)
-            end,
-            v_line.limit_name
-        );
+        return crontick.why_limited((select l from crontick.limit_lines as l where l.hold = v_job.held_by), v_now);
     end if;
     if v_job.held_by = 'suspect' and v_job.lone_rescues >= 2 then
         return format(
@@ -155,29 +144,26 @@ begin
         );
     end if;
     if v_job.held_by like 'breaker:%' then
-        select * into v_breaker from crontick.breakers as b where b.hold = v_job.held_by;
-        if v_breaker.state = 'open' and v_breaker.retry_at is null then
-            return format(
-                'waits for %1$s, whose breaker %2$s opened at %3$s%4$s: `crontick breakers close %1$s`', v_breaker.target,
-                v_breaker."by", to_char(v_breaker.changed_at, v_time), coalesce(' (' || v_breaker.reason || ')', '')
-            );
-        elsif v_breaker.state = 'open' then
-            return format(
-                'waits for %1$s, which keeps failing (%2$s): one job tries it %3$s: `crontick breakers close %1$s` once it is well',
-                v_breaker.target, v_breaker.reason,
-                case when v_breaker.retry_at > v_now then 'at ' || to_char(v_breaker.retry_at, v_time) else 'in the next tick' end
-            );
-        elsif v_breaker.state = 'half_open' then
-            return format(
-                'waits for %s, which kept failing and is tried by job %s just now: `crontick why %s`', v_breaker.target,
-                v_breaker.probe_job, v_breaker.probe_job
-            );
-        end if;
-        return 'its target is well again: the jobs that waited for it go on in batches, it among them';
+        return coalesce(
+            crontick.why_broken((select b from crontick.breakers as b where b.hold = v_job.held_by), v_now),
+            'its target is well again: the jobs that waited for it go on in batches, it among them'
+        );
     end if;
     if v_job.held_by is not null then
         return format('is held by %s: the next tick lets it go', v_job.held_by);
     end if;
+    select * into v_tick from crontick.ticks as t where t.stop_reason is distinct from 'busy' order by t.started_at desc limit 1;
+    v_kept := coalesce(
+        crontick.why_broken(
+            (
+                select b
+                from crontick.breakers as b
+                where b.hold = crontick.breaker_hold(crontick.target_of(v_job.kind, v_job.payload)) and b.probe_job is distinct from v_job.id
+            ),
+            v_now
+        ),
+        crontick.why_limited(crontick.full_line(v_job.kind, v_job.queue, v_job.payload, v_now, v_tick.deployment), v_now)
+    );
     if v_job.run_at > v_now then
         if v_job.status = 'failed' and v_misfit then
             return format(
@@ -188,16 +174,20 @@ begin
         end if;
         if v_job.status = 'failed' then
             return format(
-                'attempt %s failed at %s (%s): tries again at %s%s: `crontick run-now %s`', v_job.attempt,
+                'attempt %s failed at %s (%s): tries again at %s%s%s', v_job.attempt,
                 to_char(v_job.last_error_at, v_time), coalesce(v_job.last_error, 'no error was kept'), to_char(v_job.run_at, v_time),
                 case when v_job.group_digest is not null and not v_job.in_line then ', and lets group ' || v_job.group_key || ' pass until then' end,
-                why.id
+                coalesce('; it ' || v_kept, format(': `crontick run-now %s`', why.id))
             );
         end if;
-        return format('is not due before %s: `crontick run-now %s`', to_char(v_job.run_at, v_time), why.id);
+        return format(
+            'is not due before %s%s', to_char(v_job.run_at, v_time), coalesce('; it ' || v_kept, format(': `crontick run-now %s`', why.id))
+        );
     end if;
-    select * into v_tick from crontick.ticks as t where t.stop_reason is distinct from 'busy' order by t.started_at desc limit 1;
-    if not found then
+    if v_kept is not null then
+        return v_kept;
+    end if;
+    if v_tick.id is null then
         return format('due since %s, but no tick has come yet: call POST /cron/tick', to_char(v_job.run_at, v_time));
     end if;
     if v_tick.started_at < v_job.run_at then
@@ -217,9 +207,6 @@ begin
             to_char(v_job.run_at, v_time), v_job.kind
         );
     end if;
-    return format(
-        'due since %s; the last tick, at %s, had no room for it (it ended with %s): the next one goes on', to_char(v_job.run_at, v_time),
-        to_char(v_tick.started_at, v_time), coalesce(v_tick.stop_reason, 'work in hand')
-    );
+    return crontick.why_due(v_job, v_tick, v_now);
 end
 $$;

@@ -95,17 +95,19 @@ async def test_ticks_go_after_a_month_and_attempts_keys_and_records_at_their_own
     await anything.enqueue(world.conn, "die", unique_key="k", unique_for="24 hours")
     await world.rows("insert into crontick.reminder_records values ('day', '', now(), '1', null, crontick.now())")
     await world.tick(anything)
+    await world.rows("select crontick.pause('queue', 'default', 'ann')")
     counts = (
         "select (select count(*) from crontick.ticks), (select count(*) from crontick.unique_keys),"
-        " (select count(*) from crontick.attempts), (select count(*) from crontick.reminder_records)"
+        " (select count(*) from crontick.attempts), (select count(*) from crontick.reminder_records),"
+        " (select count(*) from crontick.audit)"
     )
-    assert await world.rows(counts) == [(1, 1, 1, 1)]
+    assert await world.rows(counts) == [(1, 1, 1, 1, 1)]
     await world.later(31 * DAY)
     await world.tick(anything)
-    assert await world.rows(counts) == [(1, 0, 1, 1)]
+    assert await world.rows(counts) == [(1, 0, 1, 1, 1)]
     await world.later(400 * DAY)
     await world.tick(anything)
-    assert await world.rows(counts) == [(1, 0, 0, 0)]
+    assert await world.rows(counts) == [(1, 0, 0, 0, 0)]
 
 
 async def test_rescue_needs_no_row_that_retention_removes(world: World) -> None:

@@ -317,17 +317,20 @@ async def test_a_limit_without_room_moves_one_held_job_and_not_one_a_tick(world:
     config.write_text('[limits.call]\nkind = "call"\nrate = "1/hour"\nburst = 5\n')
     world.settings["config_path"] = config
     await fallen(world)
-    await doomed.call.enqueue_many(world.conn, [{}] * 10)
+    await doomed.call.enqueue_many(world.conn, [{}] * 200)
     await world.tick()
     await world.later("2 minutes")
     for _ in range(3):
         summary = await world.tick()
         assert (summary.claimed, summary.more) == (0, False)
     waiting = "select left(held_by, 7), count(*) from crontick.unfinished_jobs where held_by is not null group by 1"
-    assert dict(await world.rows(waiting)) == {"breaker": 9, "limit:c": 1}
+    assert dict(await world.rows(waiting)) == {"breaker": 199, "limit:c": 1}
     await world.later("1 hour")
     assert (await world.tick()).succeeded == 1
     assert await state(world) == ("closed", 1)
+    summary = await world.tick()
+    assert (summary.claimed, summary.more) == (0, False)
+    assert dict(await world.rows(waiting)) == {"limit:c": 199}  # by the limit's pace, and not five at each look
 
 
 async def test_a_probe_whose_line_somebody_holds_stays_the_next_to_be_tried(world: World, tmp_path: Path) -> None:

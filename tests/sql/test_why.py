@@ -163,11 +163,63 @@ def test_due_and_no_tick_came_since(sql: Sql) -> None:
     )
 
 
-def test_due_and_the_last_tick_had_no_room(sql: Sql) -> None:
+def test_due_while_the_last_tick_runs(sql: Sql) -> None:
     sql.enqueue()
     job = sql.enqueue()
     sql.claim()
-    assert (
-        why(sql, job)
-        == "due since T; the last tick, at T, had no room for it (it ended with work in hand): the next one goes on"
+    tick = sql.one("select id from crontick.ticks")
+    assert why(sql, job) == (
+        f"due since T; tick {tick} runs since T and has yet to take it: it does while seats and time are left,"
+        " else the next one does"
     )
+    sql.rows("update crontick.deployments set queue_seats = '{\"post\": 1}'")
+    assert why(sql, job) == (
+        f"due since T; [queues.post] seats = 1: so many jobs of its queue run in tick {tick}, which takes the next when"
+        " one has ended; to let more run at once, raise it in crontick.toml"
+    )
+    sql.later("1 minute")
+    assert why(sql, job) == "due since T; the last tick, at T, died or froze: the next one goes on"
+
+
+def test_due_and_the_last_tick_had_no_room(sql: Sql) -> None:
+    job = sql.enqueue()
+    sql.claim(seats=0)
+    sql.rows("update crontick.ticks set ended_at = crontick.now(), stop_reason = 'budget'")
+    said = "due since T; the last tick, at T, had no room for it (it ended with budget{}): the next one goes on"
+    assert why(sql, job) == said.format("")
+    sql.rows("update crontick.deployments set queue_seats = '{\"post\": 1}'")
+    assert why(sql, job) == said.format("; [queues.post] seats = 1 lets so many of its queue run at once")
+
+
+def test_hurrying_does_not_help_while_its_target_fails_or_its_limit_is_full(sql: Sql) -> None:
+    sql.rows("update crontick.kinds set breaker = true")
+    job = sql.enqueue()
+    sql.claim()
+    sql.settle(job, "failed", error="503", delay_seconds=600)
+    limits = '[{"name": "slow", "kinds": ["mail"], "concurrency": 0, "said": "0 at once"}]'
+    sql.rows("update crontick.deployments set limits = %s", limits)
+    sql.rows(
+        "insert into crontick.limit_lines (hold, limit_name, key, said)"
+        " select hold, name, key, '0 at once' from crontick.lines_of(%s, 'mail', 'post', '{}')",
+        limits,
+    )
+    full = (
+        "waits for limit slow (0 at once): there is no room now: it goes by itself; to let more go,"
+        " change [limits.slow] in crontick.toml"
+    )
+    assert why(sql, job) == f"attempt 1 failed at T (503): tries again at T; it {full}"
+    sql.rows("select crontick.open_breaker('kind:mail', 'ann', 'down')")
+    broken = "waits for kind:mail, whose breaker ann opened at T (down): `crontick breakers close kind:mail`"
+    assert why(sql, job) == f"attempt 1 failed at T (503): tries again at T; it {broken}"
+    sql.rows("select crontick.run_now(%s, 'ann')", job)
+    assert why(sql, job) == broken
+
+
+def test_what_a_target_that_failed_holds_of_a_kind_that_nobody_knows_is_not_tried(sql: Sql) -> None:
+    sql.rows("update crontick.kinds set breaker = true")
+    job = sql.enqueue()
+    sql.rows("select crontick.open_breaker('kind:mail', 'ann', 'down')")
+    sql.rows("update crontick.breakers set retry_at = crontick.now(), by = 'crontick'")
+    sql.rows("update crontick.unfinished_jobs set held_by = (select hold from crontick.breakers), due_at = 'infinity'")
+    sql.later("25 hours")
+    assert "no deployment of the last day knows the kind mail" in why(sql, job)
