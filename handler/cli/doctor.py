@@ -18,6 +18,7 @@ from crontick.handler.doctor import settings as together
 from crontick.handler.doctor.finding import OUT_OF_REACH, REACH, SCHEMA, WRONG_SETTINGS, Finding
 from crontick.handler.doctor.health import health
 from crontick.handler.doctor.reach import reach as reached
+from crontick.handler.doctor.zones import zones
 from crontick.jobs.config_error import ConfigError
 from crontick.jobs.deployment import Deployment, DeploymentError, load_deployment
 from crontick.jobs.ready import refuse_misfit
@@ -123,6 +124,8 @@ def _asked(conn: Connection, settings: Settings, deployment: Deployment | None) 
     yield from triggers.github(calls, Path.cwd())
     yield from work.unknown_kinds(ask(conn, "read_overview"), () if deployment is None else deployment.kinds)
     yield from work.schedules(deployment, ask(conn, "list_kept_schedules"))
+    if deployment is not None:
+        yield from zones(conn, deployment, datetime.now(UTC))
 
 
 def _misfit(conn: Connection, settings: Settings) -> tuple[Finding | None, bool]:

@@ -20,6 +20,8 @@ from crontick.handler.lengths import lasting
 
 DEAD_ROWS: Final = 50_000
 DEAD_LETTERS: Final = 10_000
+TO_TRY_THINGS_OUT: Final = frozenset({"dev", "development", "test"})
+"""Environments whose databases may lose commits; that of ``crontick dev`` is one."""
 ROLE_NEEDS: Final = {
     "crontick_enqueue": "enqueue", "crontick_tick": "claim", "crontick_read": "why", "crontick_admin": "requeue"
 }  # fmt: skip
@@ -39,17 +41,20 @@ def health(conn: Connection, old: timedelta, succeeded: timedelta) -> Iterator[F
 
 def _durability(state: Row, standbys: Sequence[Row]) -> Iterator[Finding]:
     """What would take back commits on which the promises rest (P15)."""
+    matters = state["environment"] not in TO_TRY_THINGS_OUT
     if state["synchronous_commit"] == "off":
         yield Finding(
             UNSAFE_COMMITS,
             "synchronous_commit is off: a crash takes back the last commits",
-            "`alter database … set synchronous_commit = on`, or for the role that ticks",
+            f"`alter database {state['database']} set synchronous_commit = on`, or for the role that ticks",
+            wrong=matters,
         )
     if not state["fsync"]:
         yield Finding(
             UNSAFE_COMMITS,
             "fsync is off: a crash of the machine may destroy the database",
-            "set fsync = on, but for tests",
+            "`alter system set fsync = on`, then `select pg_reload_conf()`",
+            wrong=matters,
         )
     asynchronous = [row["name"] for row in standbys if row["sync_state"] not in ("sync", "quorum")]
     if standbys and len(asynchronous) == len(standbys):
@@ -143,7 +148,8 @@ def _roles(roles: Sequence[Row]) -> Iterator[Finding]:
         yield Finding(
             ROLES,
             f"these roles are not there: {', '.join(missing)}",
-            "`create role …` as docs/roles.md says, then `crontick migrate` grants each what its work needs",
+            f"`{'; '.join(f'create role {name}' for name in missing)}` (docs/roles.md), then `crontick migrate` grants"
+            " each what its work needs",
             wrong=False,
         )
 

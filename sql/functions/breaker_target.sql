@@ -9,6 +9,6 @@ begin
         return crontick.target_url(p_target);
     end if;
     raise exception 'a breaker belongs to endpoint:NAME, kind:NAME or a URL, not to %', coalesce(quote_literal(left(p_target, 80)), 'null')
-        using errcode = 'CT004', hint = 'select target, state from crontick.breakers';
+        using errcode = 'CT004', hint = '`crontick breakers` shows them';
 end
 $$;

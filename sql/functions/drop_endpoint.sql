@@ -10,7 +10,7 @@ begin
     perform crontick.check_actor(v_by, drop_endpoint.reason);
     delete from crontick.webhook_endpoints as e where e.name = drop_endpoint.name;
     if not found then
-        raise exception 'there is no endpoint %', drop_endpoint.name using errcode = 'CT404', hint = 'select * from crontick.endpoints';
+        raise exception 'there is no endpoint %', drop_endpoint.name using errcode = 'CT404', hint = '`crontick webhook list` shows them';
     end if;
     perform crontick.note('drop_endpoint', 'endpoint ' || drop_endpoint.name, null, v_by, drop_endpoint.reason, null);
 end

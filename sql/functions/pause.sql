@@ -21,7 +21,7 @@ begin
     end if;
     if pause.what = 'endpoint' then
         if length(pause.name) > 128 then
-            raise exception 'the name of an endpoint has 1 to 128 characters' using errcode = 'CT004', hint = 'select * from crontick.endpoints';
+            raise exception 'the name of an endpoint has 1 to 128 characters' using errcode = 'CT004', hint = '`crontick webhook list` shows them';
         end if;
         if pause.name <> all(crontick.known_endpoints()) then
             perform crontick.missing_endpoint(pause.name);

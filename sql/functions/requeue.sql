@@ -17,7 +17,7 @@ begin
         if exists (select from crontick.unfinished_jobs as j where j.id = requeue.id) then
             raise exception 'job % is not dead yet',
                 requeue.id
-                using errcode = 'CT409', hint = 'crontick.run_now makes it due at once';
+                using errcode = 'CT409', hint = format('`crontick run-now %s` makes it due at once', requeue.id);
         end if;
         perform crontick.missing_job(requeue.id);
     end if;

@@ -23,7 +23,7 @@ begin
     if not found or v_marker.state <> 'in_doubt' then
         raise exception 'the marker "%" of % is %, not in doubt',
             left(resolve_doubt.key, 200), resolve_doubt.kind, coalesce(v_marker.state, 'free')
-            using errcode = 'CT409', hint = 'select * from crontick.doubts';
+            using errcode = 'CT409', hint = '`crontick doubts list` shows them';
     end if;
     select * into v_over
     from crontick.finished_jobs as f

@@ -14,7 +14,7 @@ begin
     where p.what = resume.what and p.name = case when resume.what = 'all' then '' else resume.name end;
     if not found then
         raise exception '% is not paused', concat_ws(' ', resume.what, nullif(resume.name, ''))
-            using errcode = 'CT404', hint = 'select * from crontick.paused';
+            using errcode = 'CT404', hint = '`crontick status` shows what is paused';
     end if;
     -- Slots inside a pause are not missed (P24): the next tick computes the one after now.
     update crontick.declared_schedules as s

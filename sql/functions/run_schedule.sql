@@ -21,7 +21,7 @@ begin
         select min(j.id) into v_waits_for from crontick.unfinished_jobs as j where j.id = any(v_row.jobs);
         if v_waits_for is not null then
             raise exception 'job % of schedule % is still unfinished, and its overlap is skip', v_waits_for, v_row.name
-                using errcode = 'CT409', hint = format('hurry that one, crontick.run_now(%s, ...), or cancel it first', v_waits_for);
+                using errcode = 'CT409', hint = format('hurry it, `crontick run-now %1$s`, or `crontick cancel %1$s` first', v_waits_for);
         end if;
     end if;
     v_job := (

@@ -25,7 +25,7 @@ begin
     select * into v_old from crontick.webhook_endpoints as e where e.name = set_endpoint.name for update;
     if set_endpoint.url is null and v_old.name is null then
         raise exception 'there is no endpoint % yet, and no URL for it', set_endpoint.name
-            using errcode = 'CT404', hint = 'give it one: crontick.set_endpoint(name, url)';
+            using errcode = 'CT404', hint = 'give it one: `crontick webhook set NAME URL`';
     end if;
     if set_endpoint.url !~ '^https?://[^\s\\[:cntrl:]]+$' or length(set_endpoint.url) > 2048 then
         raise exception 'the URL of an endpoint begins with https:// and has 2048 characters at most, none of them blank'

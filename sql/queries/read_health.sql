@@ -1,6 +1,7 @@
 -- What surrounds the jobs and may slow or endanger them. Ages are real, whatever the test clock says.
 select
     i.environment,
+    quote_ident(current_database()) as database,
     (select c.ahead from crontick.test_clock as c) as test_clock_ahead,
     i.prune_error,
     current_setting('fsync') = 'on' as fsync,

@@ -56,7 +56,7 @@ def test_a_requeued_copy_has_the_unique_key_unless_another_job_took_it(sql: Sql)
 
 @pytest.mark.parametrize(
     ("state", "hint"),
-    [("queued", "run_now"), ("running", "run_now"), ("succeeded", "enqueue"), ("cancelled", "enqueue")],
+    [("queued", "run-now"), ("running", "run-now"), ("succeeded", "enqueue"), ("cancelled", "enqueue")],
 )
 def test_only_the_dead_are_requeued(sql: Sql, state: str, hint: str) -> None:
     job = sql.enqueue()
