@@ -33,11 +33,13 @@ check: $(INSTALLED)
 	$(BIN)/mypy
 	for app in tests/apps/*; do (cd $$app && $(abspath $(BIN))/mypy) || exit 1; done
 	$(BIN)/mypy --python-version 3.10 .github/actions/tick/tick.py
+	$(BIN)/mypy deploy/lambda/build.py
 	$(BIN)/lint-imports
 	$(BIN)/sqlfluff lint sql
 	$(BIN)/deptry .
 	$(BIN)/vulture
 	$(BIN)/jactionlint --shellcheck=
+	$(BIN)/cfn-lint deploy/lambda/template.yaml
 	$(BIN)/zizmor --offline --no-progress --quiet .github
 
 bench: $(INSTALLED)
@@ -59,6 +61,8 @@ lock: $(BIN)/python
 	$(BIN)/uv pip compile --quiet --universal --python-version 3.11 --generate-hashes --constraint requirements.lock \
 		--extra server --extra email --extra encryption --no-header --no-annotate --no-emit-index-url \
 		--no-emit-find-links --output-file deploy/image/requirements.txt pyproject.toml
+	$(BIN)/uv pip compile --quiet --universal --python-version 3.12 --generate-hashes --constraint requirements.lock \
+		--no-header --no-annotate --no-emit-index-url --no-emit-find-links --output-file deploy/lambda/requirements.txt pyproject.toml
 
 $(BIN)/python:
 	$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "crontick needs Python 3.11 or newer: make PYTHON=python3.12")'

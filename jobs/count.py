@@ -99,6 +99,7 @@ def closed(summary: Summary, batch: Batch, bounds: Bounds, seats: Seats, claimed
     summary.oldest_due_seconds = max(0, int(batch.oldest_due_seconds))
     summary.duration_ms = round(bounds.started.elapsed_seconds() * 1000)
     summary.retire = seats.stuck
+    summary.alerts = batch.active_alerts
     if batch.unknown_kinds:
         named = ", ".join(batch.unknown_kinds)
         summary.warn(f"jobs wait for kinds that no deployment knows: {named}: misspelt, or not in CRONTICK_MODULES?")

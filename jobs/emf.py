@@ -35,6 +35,7 @@ def documents(summary: Summary, environment: str, at_ms: int) -> Iterator[dict[s
             "ticks": (1, "Count"),
             "duration_ms": (summary.duration_ms, _MILLISECONDS),
             "oldest_due_seconds": (summary.oldest_due_seconds, "Seconds"),
+            "doubts": (int("doubts" in summary.alerts), "Count"),
         }
         if summary.late_seconds is not None:
             told["late_seconds"] = (summary.late_seconds, "Seconds")

@@ -1,5 +1,6 @@
 """What one tick did, as its caller is told."""
 
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, Any, Final, Literal
 
@@ -91,6 +92,8 @@ class Summary(msgspec.Struct):
     """A thread of this tick cannot be stopped: the process should take no further tick (P7). Never answered."""
     kinds: "dict[str, KindTally]" = {}
     """The attempts that ended, kind by kind. Never answered."""
+    alerts: Sequence[str] = ()
+    """The names of those that are active when the tick closes. Never answered."""
     warnings: list[str] = []
     errors: list[Trouble] = []
 

@@ -50,6 +50,15 @@ async def test_a_tick_is_a_line_and_so_is_each_kind_that_ran(world: World, capsy
     assert (counted["kind"], counted["attempts"], counted["attempts_failed"]) == ("count", 3, 0)
 
 
+async def test_a_doubt_is_told_as_long_as_it_waits(world: World) -> None:
+    assert [told["doubts"] for told in documents(await world.tick(), "test", 1)] == [0]
+    await world.rows(
+        "insert into crontick.markers (kind, digest, key, state, job, claim, reserved_at)"
+        " values ('send_email', 'd', 'd', 'in_doubt', 7, 7, crontick.now())"
+    )
+    assert [told["doubts"] for told in documents(await world.tick(), "test", 1)] == [1]
+
+
 def test_without_the_setting_nothing_is_written(capsys: pytest.CaptureFixture[str]) -> None:
     push(Summary("curl"), Settings())
     assert capsys.readouterr().out == ""

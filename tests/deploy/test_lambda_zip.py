@@ -1,0 +1,188 @@
+"""What deploy/lambda/build.py makes of a project: a zip for Lambda's machine, and one for this that answers events."""
+
+import fcntl
+import re
+import struct
+import subprocess
+import sys
+import sysconfig
+import zipfile
+from collections.abc import Iterator
+from importlib.util import MAGIC_NUMBER
+from pathlib import Path
+from typing import Final
+
+import psycopg
+import pytest
+
+from tests.on_lambda import events
+from tests.on_lambda.events import TOKEN
+from tests.worlds import runtime_api as apis
+from tests.worlds.process import Processes
+from tests.worlds.runtime_api import RuntimeApi
+
+ROOT: Final = Path(__file__).parents[2]
+BUILD: Final = ROOT / "deploy/lambda/build.py"
+LOCK: Final = ROOT / "deploy/lambda/requirements.txt"
+KINDS: Final = """
+from pathlib import Path
+from typing import Any
+
+from crontick.jobs import kind
+
+
+@kind("greet")
+async def greet(payload: dict[str, Any]) -> str:
+    return str(Path(__file__).parent.parent)
+"""
+UNCHECKED_HASH: Final = 0b01
+RUNTIME: Final = """
+import os, runpy, sys
+os.chdir(sys.argv.pop(1))
+runpy.run_module("awslambdaric", run_name="__main__", alter_sys=True)
+"""
+RUNTIME_CLIENT: Final = ("awslambdaric", "runtime_client*", "simplejson", "snapshot_restore_py*")
+"""What Lambda has beside the function."""
+
+
+class Zips:
+    """Made once for all workers of a session, whoever needs one first."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def built(self, name: str, *arguments: str) -> Path:
+        """The zip that the script makes of a project with a kind, a configuration, and what must not be packed."""
+        with (self._folder / "lock").open("w") as lock:
+            fcntl.flock(lock, fcntl.LOCK_EX)
+            made = self._folder / f"{name}.zip"
+            if not made.exists():
+                project = self._project(self._folder / name)
+                command = [sys.executable, str(BUILD), *arguments, "--output", str(made), "acme", "crontick.toml"]
+                done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=project)
+                assert done.returncode == 0, done.stdout + done.stderr
+                (self._folder / f"{name}.said").write_text(done.stdout)
+        return made
+
+    def said(self, name: str) -> str:
+        return (self._folder / f"{name}.said").read_text()
+
+    def _project(self, project: Path) -> Path:
+        (project / "acme/__pycache__").mkdir(parents=True)
+        for name in ("acme/__init__.py", "acme/.env", "acme/__pycache__/old.pyc", "notes.txt"):
+            (project / name).touch()
+        (project / "acme/background.py").write_text(KINDS)
+        (project / "crontick.toml").write_text("strict_kinds = true\n")
+        return project
+
+
+@pytest.fixture(scope="session")
+def zips(tmp_path_factory: pytest.TempPathFactory, worker_id: str) -> Zips:
+    base = tmp_path_factory.getbasetemp()
+    folder = (base if worker_id == "master" else base.parent) / "lambda-zips"
+    folder.mkdir(exist_ok=True)
+    return Zips(folder)
+
+
+@pytest.fixture
+def api() -> Iterator[RuntimeApi]:
+    with apis.runtime_api() as made:
+        yield made
+
+
+def pinned() -> dict[str, str]:
+    return dict(re.findall(r"^([a-z0-9-]+)==(\S+)", LOCK.read_text(), re.MULTILINE))
+
+
+def test_the_zip_for_lambda_has_wheels_of_its_machine_and_nothing_else(zips: Zips) -> None:
+    with zipfile.ZipFile(zips.built("arm64", "--without-bytecode")) as made:
+        names = made.namelist()
+        wheels = {name: made.read(name).decode() for name in names if name.endswith(".dist-info/WHEEL")}
+        assert made.read("crontick.toml") == b"strict_kinds = true\n"
+        assert made.testzip() is None
+        assert {(entry.date_time, entry.external_attr >> 16) for entry in made.infolist()} == {
+            ((2020, 1, 1, 0, 0, 0), 0o100644)
+        }
+    tags = {tag for told in wheels.values() for tag in re.findall(r"^Tag: (\S+)", told, re.MULTILINE)}
+    assert {tag for tag in tags if tag.endswith("-any")} <= {"py3-none-any", "py2-none-any"}
+    native = {tag for tag in tags if not tag.endswith("-any")}
+    assert native
+    assert all(re.fullmatch(r"cp313-cp313-manylinux\w+_aarch64", tag) for tag in native)
+    libraries = [name for name in names if name.endswith(".so")]
+    assert libraries
+    assert all("cpython-313-aarch64-linux-gnu" in name for name in libraries)
+    packed = {name.partition(".dist-info/")[0].lower().replace("_", "-") for name in wheels}
+    crontick = {name for name in packed if name.startswith("crontick-")}
+    assert packed - crontick == {f"{name}-{version}" for name, version in pinned().items()}
+    assert len(crontick) == 1
+    assert not [name for name in names if re.search(r"(^|/)(tests?|pip|setuptools|boto\w*|__pycache__)/", name)]
+    assert {name for name in names if name.startswith("acme")} == {"acme/__init__.py", "acme/background.py"}
+    assert "notes.txt" not in names
+    assert re.search(r"arm64\.zip: \d+\.\d MB, unpacked \d+\.\d MB", zips.said("arm64"))
+    assert zips.built("arm64").stat().st_size < 25_000_000
+
+
+def test_a_cold_start_of_the_zip_compiles_nothing(zips: Zips) -> None:
+    with zipfile.ZipFile(zips.built("here", "--platform", "here")) as made:
+        sources = {name for name in made.namelist() if name.endswith(".py")}
+        compiled = {name: made.read(name)[:8] for name in made.namelist() if name.endswith(".pyc")}
+    tag = sys.implementation.cache_tag
+    assert {re.sub(r"__pycache__/(.+)\.[^.]+\.pyc$", r"\1.py", name) for name in compiled} == sources
+    assert all(f".{tag}." in name for name in compiled)
+    assert {struct.unpack("<4sI", head) for head in compiled.values()} == {(MAGIC_NUMBER, UNCHECKED_HASH)}
+    assert re.search(r"import of crontick.handler.aws, cold: \d+ ms", zips.said("here"))
+
+
+def test_the_zip_alone_migrates_ticks_and_answers_events(
+    zips: Zips, api: RuntimeApi, raw_database: str, processes: Processes, tmp_path: Path
+) -> None:
+    task, client = tmp_path / "task", tmp_path / "client"
+    with zipfile.ZipFile(zips.built("here", "--platform", "here")) as made:
+        made.extractall(task)
+    client.mkdir()
+    for pattern in RUNTIME_CLIENT:
+        for found in Path(sysconfig.get_path("platlib")).glob(pattern):
+            (client / found.name).symlink_to(found)
+    environ = {
+        "AWS_LAMBDA_RUNTIME_API": api.address,
+        "AWS_LAMBDA_FUNCTION_NAME": "crontick",
+        "CRONTICK_DATABASE_URL": raw_database,
+        "CRONTICK_MIGRATE_URL": raw_database,
+        "CRONTICK_ENVIRONMENT": "test",
+        "CRONTICK_MODULES": "acme.background",
+        "CRON_SECRET": TOKEN,
+        "PYTHONPATH": f"{task}:{client}",
+    }
+    processes.run("-S", "-c", RUNTIME, str(task), "crontick.handler.aws.handler", env=environ)
+    assert "crontick migrate" in api.invoke({}).error["errorMessage"]
+    assert api.invoke({"crontick": "migrate"}).answer["ran"]
+    with psycopg.connect(raw_database, autocommit=True) as conn:
+        for event in ({"action": "tick", "scheduled_time": events.AT, "attempt": "1"}, events.eventbridge(), {}):
+            conn.execute("select crontick.enqueue('greet')")
+            assert api.invoke(event).answer["succeeded"] == 1
+        for event in (events.gateway2(), events.gateway1(), events.load_balancer()):
+            conn.execute("select crontick.enqueue('greet')")
+            assert api.invoke(event).answer["statusCode"] == 200
+        assert api.invoke(events.sqs("{}", "no JSON")).answer == {"batchItemFailures": []}
+        assert api.invoke({"key1": "value1"}).error["errorType"] == "UnknownEvent"
+        row = conn.execute("select count(*), min(result #>> '{}') from crontick.jobs where status = 'succeeded'")
+        assert row.fetchone() == (6, str(task))
+    assert api.init_errors == []
+
+
+def test_what_cannot_be_packed_is_told_with_the_mend(tmp_path: Path) -> None:
+    empty = tmp_path / "empty.txt"
+    empty.touch()
+    asked = [
+        sys.executable,
+        str(BUILD),
+        "--without-bytecode",
+        "--requirements",
+        str(empty),
+        "--crontick",
+        str(tmp_path),
+    ]
+    done = subprocess.run(asked, check=False, capture_output=True, text=True, cwd=tmp_path)
+    assert done.returncode == 1
+    assert "is no checkout of crontick: name one, or a wheel, with --crontick" in done.stderr
+    assert list(tmp_path.iterdir()) == [empty]
