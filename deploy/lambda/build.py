@@ -11,6 +11,7 @@ import tempfile
 import zipfile
 from collections import Counter
 from collections.abc import Iterable, Iterator
+from importlib import metadata
 from pathlib import Path
 from typing import Final, NoReturn
 
@@ -20,7 +21,7 @@ PYTHONS: Final = ("3.12", "3.13", "3.14")
 MACHINES: Final = {"arm64": "aarch64", "x86_64": "x86_64"}
 C_LIBRARY: Final = range(34, 16, -1)
 """Minor versions of glibc 2, newest first: Amazon Linux 2023 has 2.34."""
-OURS: Final = ("pyproject.toml", "README.md", "LICENSE", "handler", "jobs", "sql")
+OURS: Final = ("pyproject.toml", "README.md", "LICENSE", "deploy", "handler", "jobs", "sql")
 NEVER: Final = shutil.ignore_patterns("__pycache__", "*.pyc", ".*")
 """A hidden file is as likely a secret as anything."""
 TIME: Final = (2020, 1, 1, 0, 0, 0)
@@ -41,8 +42,9 @@ def main() -> None:
         wheels, package = Path(folder, "wheels"), Path(folder, "package")
         package.mkdir()
         _download(asked.requirements or [HERE / "requirements.txt"], wheels, _target(asked.platform, version))
-        for wheel in [*sorted(wheels.iterdir()), _crontick(asked.crontick, Path(folder, "crontick"))]:
+        for wheel in sorted(wheels.iterdir()):
             _unpack(wheel, package)
+        _add_crontick(asked.crontick, package)
         for path in asked.paths:
             _copy(asked.project, path, package)
         if compiler:
@@ -75,7 +77,7 @@ def _arguments() -> argparse.Namespace:
         help="a lock file with hashes, in place of the one beside this script; several are one",
     )
     parser.add_argument(
-        "--crontick", type=Path, default=HERE.parents[1], help="its wheel or its checkout (the one of this script)"
+        "--crontick", type=Path, help="its wheel or a checkout (the one of this script, else what is installed)"
     )
     parser.add_argument("--most-mb", type=int, default=25, help="a larger zip is refused")
     parser.add_argument(
@@ -99,17 +101,43 @@ def _download(requirements: Iterable[Path], wheels: Path, target: list[str]) -> 
     _pip("download", "--require-hashes", "--no-deps", "--only-binary", ":all:", *target, "--dest", str(wheels), *locks)
 
 
-def _crontick(given: Path, folder: Path) -> Path:
-    """Its wheel; of a checkout it is built from a copy, so that nothing built before gets into it."""
-    if given.suffix == ".whl":
-        return given
-    if not all((given / name).exists() for name in OURS):
-        _stop(f"{given} is no checkout of crontick: name one, or a wheel, with --crontick")
-    source = folder / "source"
+def _add_crontick(given: Path | None, package: Path) -> None:
+    """From its wheel, a checkout, or else the one that this Python has installed."""
+    if given is None and not _is_checkout(HERE.parents[1]):
+        _copy_installed(package)
+        return
+    source = given or HERE.parents[1]
+    if source.suffix != ".whl" and not _is_checkout(source):
+        _stop(f"{source} is no checkout of crontick: name one, or a wheel, with --crontick")
+    with tempfile.TemporaryDirectory(prefix="crontick-wheel-") as folder:
+        _unpack(source if source.suffix == ".whl" else _wheel(source, Path(folder)), package)
+
+
+def _is_checkout(folder: Path) -> bool:
+    return all((folder / name).exists() for name in OURS)
+
+
+def _wheel(checkout: Path, folder: Path) -> Path:
+    """Built from a copy, so that nothing built before gets into it."""
+    copy = folder / "source"
     for name in OURS:
-        _copy(given, name, source)
-    _pip("wheel", "--no-deps", "--wheel-dir", str(folder), str(source))
+        _copy(checkout, name, copy)
+    _pip("wheel", "--no-deps", "--wheel-dir", str(folder), str(copy))
     return next(folder.glob("*.whl"))
+
+
+def _copy_installed(package: Path) -> None:
+    try:
+        files = metadata.files("crontick") or []
+    except metadata.PackageNotFoundError:
+        files = []
+    modules = [file for file in files if file.parts[0].startswith("crontick") and file.suffix != ".pyc"]
+    if Path("crontick/handler/aws.py") not in map(Path, modules):
+        _stop("crontick is not installed beside this Python: pip install crontick, or name it with --crontick")
+    for file in modules:
+        target = package / file
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(str(file.locate()), target)
 
 
 def _unpack(wheel: Path, package: Path) -> None:
