@@ -13,6 +13,7 @@ from crontick.jobs.context import Context
 from crontick.jobs.ending import Ending
 from crontick.jobs.outcomes import Cut
 from crontick.jobs.run import Runs
+from crontick.jobs.stop import Stop
 
 __all__ = ["Seats"]
 
@@ -38,15 +39,18 @@ class _Attempt:
 class Seats:
     """The attempts that run, all of them cut ``cut_in_seconds`` from now at the latest."""
 
-    def __init__(self, runner: Runs, cut_in_seconds: float) -> None:
+    def __init__(self, runner: Runs, cut_in_seconds: float, stop: Stop | None = None) -> None:
         self._runner = runner
         self._loop = asyncio.get_running_loop()
-        self._cut_at = self._loop.time() + cut_in_seconds
+        self._stop = stop or Stop()
+        self._stop.attempts = self
+        self._cut_at = self._loop.time() + min(cut_in_seconds, self._stop.cut_in_seconds())
         self._running: dict[int, _Attempt] = {}
         self._queues: dict[float, deque[_Attempt]] = {}
         self._ended: list[Ending] = []
         self._urgent = False
         self._any_end = False
+        self._look = False
         self._wake: asyncio.Future[None] | None = None
         self._timer: asyncio.TimerHandle | None = None
         self._deadline = self._loop.call_at(self._cut_at, self._cut_all)
@@ -88,6 +92,14 @@ class Seats:
             if attempt := self._running.get(job):
                 attempt.ctx.cancel_requested = True
 
+    def look(self) -> None:
+        """Something may have come due: whoever waits for endings is to ask the database now."""
+        self._loop.call_soon_threadsafe(self._look_now)
+
+    def cut_within(self, seconds: float) -> None:
+        """Cut what still runs after so many seconds."""
+        self._loop.call_soon_threadsafe(self._cut_sooner, self._loop.time() + seconds)
+
     def progress(self) -> list[Context]:
         """The running attempts that have said how far they are."""
         return [a.ctx for a in self._running.values() if a.ctx.progress_made is not None]
@@ -97,16 +109,18 @@ class Seats:
 
         ``at_once``: there is something to ask the database anyway.
         """
-        if not self._ended and self._running and not at_once:
+        if not self._ended and self._running and not at_once and not self._look:
             await self._until(self._loop.time() + LOOK_SECONDS, any_end=True)
-        if self._ended and self._running and not self._urgent and not at_once:
+        if self._ended and self._running and not self._urgent and not at_once and not self._look:
             linger = max(trip_seconds, LINGER_AT_LEAST) if more else LINGER_SECONDS
             await self._until(self._loop.time() + linger, any_end=False)
-        endings, self._ended, self._urgent = self._ended, [], False
+        endings, self._ended, self._urgent, self._look = self._ended, [], False, False
         return endings
 
     async def close(self) -> list[Ending]:
         """No attempt is left behind: what still runs is cancelled and given a moment. Returns what nobody fetched."""
+        if self._stop.attempts is self:
+            self._stop.attempts = None
         self._deadline.cancel()
         if self._timer is not None:
             self._timer.cancel()
@@ -166,6 +180,17 @@ class Seats:
                 if not attempt.over:
                     self._cut(attempt, "timeout")
         self._set_timer()
+
+    def _look_now(self) -> None:
+        self._look = True
+        if self._wake is not None:
+            _wake(self._wake)
+
+    def _cut_sooner(self, at: float) -> None:
+        if at < self._cut_at:
+            self._cut_at = at
+            self._deadline.cancel()
+            self._deadline = self._loop.call_at(at, self._cut_all)
 
     def _cut_all(self) -> None:
         for attempt in list(self._running.values()):

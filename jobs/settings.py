@@ -22,6 +22,11 @@ VARIABLES: Final = (
     Variable("CRONTICK_DATABASE_URL", "DATABASE_URL", "where the jobs are; may be a pooler"),
     Variable("DATABASE_URL", "", "used when CRONTICK_DATABASE_URL is not set"),
     Variable("CRONTICK_MIGRATE_URL", "the same", "a direct URL with the owner's role, for `crontick migrate`"),
+    Variable(
+        "CRONTICK_LISTEN_URL",
+        "CRONTICK_DATABASE_URL",
+        "a direct URL, where the other is a pooler's: for `crontick watch`",
+    ),
     Variable("CRON_SECRET", "", "who may call the tick: tokens of 16 characters or more, separated by commas"),
     Variable("CRONTICK_ADMIN_SECRET", "", "who may operate: tokens of 32 characters or more"),
     Variable("CRONTICK_ENQUEUE_SECRET", "", "who may enqueue over HTTP: tokens of 16 characters or more"),
@@ -67,6 +72,7 @@ _NEVER_SHOWN: Final = frozenset(
     {
         "database_url",
         "migrate_url",
+        "listen_url",
         "cron_secrets",
         "admin_secrets",
         "enqueue_secrets",
@@ -91,6 +97,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
 
     database_url: str | None = None
     migrate_url: str | None = None
+    listen_url: str | None = None
     cron_secrets: tuple[str, ...] = ()
     admin_secrets: tuple[str, ...] = ()
     enqueue_secrets: tuple[str, ...] = ()
@@ -127,7 +134,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
     @property
     def secrets(self) -> list[str]:
         """Every secret that the environment has, and the database's URLs, each with its password alone."""
-        urls = [url for url in (self.database_url, self.migrate_url) if url]
+        urls = [url for url in (self.database_url, self.migrate_url, self.listen_url) if url]
         passwords = [found for url in urls if (found := password(url))]
         keys = [key.rpartition(":")[2] for key in self.encryption_keys]
         tokens = [*self.cron_secrets, *self.admin_secrets, *self.enqueue_secrets, *self.signing_secrets]
@@ -144,6 +151,7 @@ class Settings(msgspec.Struct, frozen=True, kw_only=True):
         settings = cls(
             database_url=database_url,
             migrate_url=read.url("CRONTICK_MIGRATE_URL") or database_url,
+            listen_url=read.url("CRONTICK_LISTEN_URL") or database_url,
             cron_secrets=secrets["CRON_SECRET"],
             admin_secrets=secrets["CRONTICK_ADMIN_SECRET"],
             enqueue_secrets=secrets["CRONTICK_ENQUEUE_SECRET"],

@@ -21,7 +21,7 @@ async def tick(exchanges: Exchanges, supplies: TickSupplies, bounds: Bounds, cal
     opening, batch = await exchanges.open(caller, supplies.patience_seconds)
     opened(summary, opening)
     supplies.opened_at = opening.opened_at
-    seats = Seats(supplies.runner, bounds.left_for_functions)
+    seats = Seats(supplies.runner, bounds.left_for_functions, bounds.stop)
     try:
         while not batch.closed:
             seats.start(supplies.contexts(batch.jobs))

@@ -23,7 +23,7 @@ begin
             crontick.enqueue, crontick.enqueue_many, crontick.enqueue_once, crontick.sync_deployment, crontick.enqueue_reminders,
             crontick.reserve_marker, crontick.free_sealed, crontick.list_unsealed, crontick.seal_jobs, crontick.seal_endpoints,
             crontick.begin_report_part, crontick.append_report_part, crontick.fire_schedules, crontick.with_room,
-            crontick.told_alerts to crontick_tick;
+            crontick.told_alerts, crontick.see_watcher, crontick.forget_watcher to crontick_tick;
         grant select on
             crontick.reminder_records, crontick.installation, crontick.test_clock, crontick.unfinished_jobs, crontick.pauses,
             crontick.report_runs, crontick.report_parts
@@ -40,7 +40,7 @@ begin
             crontick.jobs, crontick.overview, crontick.dead_letters, crontick.doubts, crontick.blocked_groups, crontick.paused, crontick.limits, crontick.endpoints,
             crontick.audit, crontick.attempts, crontick.markers, crontick.ticks, crontick.kinds, crontick.deployments,
             crontick.installation, crontick.test_clock, crontick.report_runs, crontick.breakers, crontick.schedules, crontick.successes,
-            crontick.alerts, crontick.alert_messages, crontick.alert_silences,
+            crontick.alerts, crontick.alert_messages, crontick.alert_silences, crontick.watchers,
             crontick.unfinished_jobs, crontick.finished_jobs
             to crontick_read;
     end if;

@@ -28,6 +28,7 @@ from crontick.handler.cli import (
     status,
     tick,
     ticks,
+    watch,
     webhook,
 )
 
@@ -48,6 +49,7 @@ app.command("check")(check.check)
 app.command("doctor")(doctor.doctor)
 app.command("completion")(completion.completion)
 app.command("tick")(tick.tick)
+app.command("watch")(watch.watch)
 app.command("enqueue")(enqueue.enqueue)
 app.command("jobs")(jobs.jobs)
 app.command("show")(jobs.show)

@@ -38,6 +38,7 @@ declare
     v_claimed boolean;
     v_stranger boolean;
     v_deferred boolean;
+    v_tell boolean;
 begin
     select t.id, t.parked, t.deferred, t.ended_at is null and not exists (select from crontick.deployments as d where d.hash = t.deployment)
     into v_tick, parked, v_deferred, v_stranger
@@ -99,7 +100,11 @@ begin
             ended_at = coalesce(t.ended_at, v_now),
             stop_reason = coalesce(t.stop_reason, case when more then p_stop_reason else 'empty' end)
         where t.opening = p_opening
-        returning t.stop_reason into stop_reason;
+        returning t.stop_reason, t.claimed > 0 and t.trigger is distinct from 'watch' into stop_reason, v_tell;
+        if v_tell then
+            -- What it puts off, leaves over, or frees in a group has its time from here on; a watcher asks for that itself.
+            perform crontick.tell_watchers();
+        end if;
         select t.active, t.messages into active_alerts, alert_messages from crontick.tend_alerts(p_opening, v_now, p_alerts) as t;
         perform crontick.retain(p_opening, p_retention_seconds, v_now);
         update crontick.tick_slots as s set taken_until = '-infinity' where s.opening = p_opening and s.taken_until > v_now;

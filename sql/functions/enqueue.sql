@@ -16,6 +16,7 @@ language plpgsql volatile security definer
 set search_path = pg_catalog, pg_temp
 as $$
 begin
+    perform crontick.tell_watchers();
     return (
         crontick.insert_job(
             kind, payload, run_at, queue, priority, max_attempts, unique_key, unique_for, group_key, on_conflict, expires_at

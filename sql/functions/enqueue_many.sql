@@ -35,6 +35,7 @@ begin
             left(v_unknown, 80)
             using errcode = 'CT004', hint = 'the fields are the arguments of crontick.enqueue';
     end if;
+    perform crontick.tell_watchers();
     for v_job in
         select element.place, j.*
         from jsonb_array_elements(jobs) with ordinality as element (job, place)

@@ -15,12 +15,13 @@ declare
 begin
     if v_declared is not null then
         every := v_declared;
-        select array_agg(t.started_at - t.previous order by t.started_at desc), max(t.started_at)
+        -- Before a watcher's tick there may have been idle ones whose rows are gone.
+        select array_agg(t.started_at - t.previous order by t.started_at desc) filter (where t.trigger is distinct from 'watch'), max(t.started_at)
         into gaps, last_at
         from (
-            select l.started_at, lag(l.started_at) over (order by l.started_at) as previous
+            select l.started_at, l.trigger, lag(l.started_at) over (order by l.started_at) as previous
             from (
-                select one.started_at
+                select one.started_at, one.trigger
                 from crontick.ticks as one
                 where one.trigger is distinct from 'fan-out'
                 order by one.started_at desc

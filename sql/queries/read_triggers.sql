@@ -1,8 +1,9 @@
 -- What has called ticks in the last two weeks: how often, how regularly, how long ago. The latest 20,000 are looked at.
+-- A watcher comes when there is something to do, and keeps no row of its idle ticks.
 with latest as (
     select coalesce(t.trigger, 'unknown') as trigger, t.started_at
     from crontick.ticks as t
-    where t.started_at > crontick.now() - interval '14 days' and t.trigger is distinct from 'fan-out'
+    where t.started_at > crontick.now() - interval '14 days' and coalesce(t.trigger, '') not in ('fan-out', 'watch')
     order by t.started_at desc
     limit 20000
 ),

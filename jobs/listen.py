@@ -1,0 +1,196 @@
+"""A watcher's own connection: it hears that jobs were enqueued, says that the watcher lives, and heals when lost."""
+
+import asyncio
+import logging
+import os
+import platform
+import random
+import secrets
+from collections.abc import Callable
+from contextlib import suppress
+from datetime import datetime
+from typing import Any, Final
+
+import msgspec
+import psycopg
+
+from crontick.jobs.connect import connect
+from crontick.jobs.process import unavailable
+from crontick.sql import VERSION, query
+from crontick.sql.wire import Segment, statement, trip
+
+__all__ = ["Listening", "Seen"]
+
+BEAT_SECONDS: Final = 20.0
+"""An enqueue notifies a watcher that was seen in the last minute: two beats may be lost."""
+_TRIP_SECONDS: Final = 15.0
+_GOODBYE_SECONDS: Final = 2.0
+_PAUSE_SECONDS: Final = (0.2, 30.0)
+_LOOKS: Final = 5
+"""Among other clients of a pooler two statements may meet different sessions by chance."""
+_LOST: Final = (psycopg.Error, OSError, TimeoutError)
+log: Final = logging.getLogger("crontick.watch")
+
+
+class Seen(msgspec.Struct, frozen=True):
+    """What the database answers a watcher: its own time, and when it next has something to do; None: never."""
+
+    at: datetime
+    next_due_at: datetime | None
+
+
+class Listening:
+    """``on_heard``: somebody notified. ``on_back``: connected, and nobody knows what was notified before."""
+
+    def __init__(
+        self, url: str, *, every_seconds: float, on_heard: Callable[[], None], on_back: Callable[[], None]
+    ) -> None:
+        self._url = url
+        self._on_heard = on_heard
+        self._on_back = on_back
+        self._row: dict[str, Any] = {
+            "watcher": secrets.randbits(63),
+            "host": platform.node()[:128],
+            "process": os.getpid(),
+            "version": VERSION,
+            "every_seconds": every_seconds,
+            "listens": False,
+        }
+        self._conn: psycopg.AsyncConnection[Any] | None = None
+        self._reading: int | None = None
+        self._turn = asyncio.Lock()
+        self._lost = asyncio.Event()
+        self._told: str | None = None
+
+    async def run(self) -> None:
+        """Connect, and connect again whenever the connection is lost, until cancelled."""
+        least, most = _PAUSE_SECONDS
+        pause = least
+        while True:
+            try:
+                await self._open()
+                pause = least
+                await self._beat()
+            except _LOST as error:
+                self._tell(f"a watcher cannot listen, and polls until it can: {unavailable(error).reason}")
+            self._drop()
+            await asyncio.sleep(random.uniform(pause / 2, pause))  # noqa: S311 (no secret)
+            pause = min(pause * 2, most)
+
+    async def look(self) -> Seen | None:
+        """Say that the watcher lives, and ask when the next job is due; None while there is no connection."""
+        conn = self._conn
+        if conn is None or self._lost.is_set():
+            return None
+        try:
+            [[[at, next_due_at]]] = await self._ask([statement(query("see_watcher"), self._row)])
+        except _LOST:
+            if self._conn is conn:
+                self._lost.set()
+            return None
+        return Seen(at, next_due_at)
+
+    async def close(self) -> None:
+        """Nobody is to notify for this watcher's sake any more."""
+        if self._conn is not None and not self._lost.is_set():
+            with suppress(*_LOST):
+                async with asyncio.timeout(_GOODBYE_SECONDS):
+                    await self._ask([statement(query("forget_watcher"), {"watcher": self._row["watcher"]})])
+        self._drop()
+
+    async def _open(self) -> None:
+        self._lost.clear()
+        self._conn = await connect(self._url, timeout_seconds=_TRIP_SECONDS)
+        self._row["listens"] = not await self._pooled()
+        if self._row["listens"]:
+            await self._ask([statement(query("listen_for_jobs"), {})])
+        # Seen before it looks: what is enqueued from here on is notified, what was before is found by the look.
+        await self._ask([statement(query("see_watcher"), self._row)])
+        if self._row["listens"]:
+            self._tell("listening for jobs", level=logging.INFO)
+        else:
+            self._tell(
+                "a watcher cannot listen through a pooler in transaction mode, and polls every"
+                f" {self._row['every_seconds']:g} s: set CRONTICK_LISTEN_URL to the database's direct URL, or to the"
+                " pooler's in session mode"
+            )
+        self._on_back()
+
+    async def _beat(self) -> None:
+        """Returns when the connection is lost."""
+        while not self._lost.is_set():
+            try:
+                async with asyncio.timeout(BEAT_SECONDS):
+                    await self._lost.wait()
+            except TimeoutError:
+                await self.look()
+        raise psycopg.OperationalError("the connection was lost")
+
+    async def _pooled(self) -> bool:
+        """Whether each statement may meet another session. A pooler tells a process number of its own."""
+        assert self._conn is not None
+        if await self._process(self._conn) == self._conn.info.backend_pid:
+            return False
+        other = await connect(self._url, timeout_seconds=_TRIP_SECONDS)
+        try:
+            for _ in range(_LOOKS):
+                if await self._process(self._conn) == await self._process(other):
+                    return True
+        finally:
+            await other.close()
+        return False
+
+    async def _process(self, conn: psycopg.AsyncConnection[Any]) -> int:
+        [answer] = await trip(conn, [[statement(query("read_connection"), {})]], timeout_seconds=_TRIP_SECONDS)
+        if answer.error is not None:
+            raise answer.error
+        return int(answer.rows[0][0][0])
+
+    async def _ask(self, segment: Segment) -> list[Any]:
+        async with self._turn:
+            conn = self._conn
+            if conn is None:
+                raise psycopg.OperationalError("the connection was lost")
+            self._read(None)
+            [answer] = await trip(conn, [segment], timeout_seconds=_TRIP_SECONDS)
+            self._hear(conn)
+            self._read(conn)
+        if answer.error is not None:
+            raise answer.error
+        return answer.rows
+
+    def _read(self, conn: psycopg.AsyncConnection[Any] | None) -> None:
+        """Hear what comes there from now on; None: nowhere. A socket is let go of before it is closed."""
+        loop = asyncio.get_running_loop()
+        if self._reading is not None:
+            loop.remove_reader(self._reading)
+        self._reading = None if conn is None else conn.fileno()
+        if conn is not None:
+            loop.add_reader(conn.fileno(), self._readable, conn)
+
+    def _readable(self, conn: psycopg.AsyncConnection[Any]) -> None:
+        try:
+            conn.pgconn.consume_input()
+            self._hear(conn)
+        except psycopg.OperationalError:
+            self._read(None)  # what is at its end can always be read
+            self._lost.set()
+
+    def _hear(self, conn: psycopg.AsyncConnection[Any]) -> None:
+        heard = False
+        while conn.pgconn.notifies() is not None:
+            heard = True
+        if heard:
+            self._on_heard()
+
+    def _drop(self) -> None:
+        self._read(None)
+        conn, self._conn = self._conn, None
+        if conn is not None:
+            conn.pgconn.finish()
+
+    def _tell(self, sentence: str, *, level: int = logging.WARNING) -> None:
+        """Once, however often it is found in a row."""
+        if sentence != self._told:
+            self._told = sentence
+            log.log(level, "%s", sentence, extra={"fields": {"event": "watch_connection"}})

@@ -1,0 +1,2 @@
+-- A watcher ends.
+select crontick.forget_watcher(%(watcher)s::bigint)

@@ -1,0 +1,135 @@
+"""A watcher runs what is enqueued without a poll, what is planned at its time, and nobody pays who has no watcher."""
+
+import json
+from typing import Any
+
+import psycopg
+import pytest
+
+from crontick.jobs import seats
+from tests.faults.world import World
+from tests.watch import kinds
+from tests.watch.conftest import Watchers, Watching
+from tests.worlds.waiting import async_until
+
+
+async def runs(world: World, job: int) -> int:
+    return int(await world.value("select count(*) from ran where job = %s", job))
+
+
+async def ran(world: World, job: int) -> None:
+    await async_until(lambda: runs(world, job))
+
+
+async def test_it_runs_what_is_enqueued_planned_and_hurried_and_tells_nothing_of_idle_ticks(
+    world: World, watchers: Watchers
+) -> None:
+    child = watchers.start()
+    await watchers.listening()
+    await ran(world, await world.enqueue(kinds.note))
+    first = await world.enqueue(kinds.note, group_key="account 7")
+    second = await world.enqueue(kinds.note, group_key="account 7")
+    await ran(world, first)
+    await ran(world, second)
+    run_at = await world.value("select crontick.now() + '2 seconds'")
+    planned = await world.enqueue(kinds.note, run_at=run_at)
+    await ran(world, planned)
+    assert await world.value("select started_at >= run_at from crontick.jobs where id = %s", planned)
+    far = await world.enqueue(kinds.note, run_at=await world.value("select crontick.now() + '1 day'"))
+    await world.conn.execute("select crontick.run_now(%s, 'ada')", (far,))
+    await ran(world, far)
+    await world.conn.execute("select crontick.pause('queue', 'default', 'ada')")
+    held = await world.enqueue(kinds.note)
+    await world.conn.execute("select crontick.resume('queue', 'default', 'ada')")
+    await ran(world, held)
+    child.terminate()
+    assert child.wait() == 0
+    told = [json.loads(line) for line in child.errors.splitlines()]
+    ticks = [line for line in told if line.get("event") == "tick"]
+    assert [line["claimed"] for line in ticks if line["warnings"] == ticks[0]["warnings"]].count(0) <= 1
+    assert [line["event"] for line in told][-2:] == ["watch_asked", "watch_ended"]
+    assert await world.rows("select id from crontick.watchers") == []
+
+
+async def test_a_tick_in_the_middle_of_a_job_looks_at_once_at_what_was_enqueued(
+    world: World, watching: Watching, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(seats, "LOOK_SECONDS", 3600)
+    async with watching(budget_seconds=600, max_budget_seconds=600):
+        long = await world.enqueue(kinds.wait)
+        await ran(world, long)
+        await ran(world, await world.enqueue(kinds.note))
+        assert await world.status(long) == "running"
+
+
+async def test_watchers_and_ticks_from_outside_share_the_work(world: World, watchers: Watchers) -> None:
+    watchers.start()
+    watchers.start()
+    await watchers.listening(2)
+    await kinds.note.enqueue_many(world.conn, [{}] * 100)
+    await world.tick()
+    await async_until(lambda: world.value("select count(*) >= 100 from ran"))
+    await async_until(lambda: world.value("select not exists (select from crontick.unfinished_jobs)"))
+    assert await world.rows("select count(*), count(distinct job) from ran") == [(100, 100)]
+
+
+async def test_what_a_tick_from_outside_puts_off_runs_at_its_time(world: World, watching: Watching) -> None:
+    async with watching():
+        job = await world.enqueue(kinds.note, run_at=await world.value("select crontick.now() + '1 day'"))
+        await world.conn.execute("create table before as select id from crontick.ticks")
+        await world.tick(jobs=[job], kinds=["note"])
+        await ran(world, job)
+        tell = "select count(*) from crontick.ticks where trigger = 'watch' and id not in (select id from before)"
+        await async_until(lambda: world.value(tell))
+
+
+class Listener:
+    """Somebody who hears every notification that a watcher would."""
+
+    def __init__(self, conn: psycopg.Connection[Any]) -> None:
+        self._conn = conn
+        conn.execute("listen crontick")
+
+    def heard(self) -> list[str]:
+        """What was notified until now: notifications come in the order of the commits."""
+        self._conn.execute("select pg_notify('crontick', 'the end')")
+        told = []
+        for notify in self._conn.notifies(timeout=30):
+            if notify.payload == "the end":
+                break
+            told.append(notify.payload)
+        return told
+
+
+REGISTER = "insert into crontick.watchers values (1, 'here', 1, '0', '1h', %s, now(), now() - %s::interval)"
+
+
+def test_nobody_is_notified_but_for_a_watcher_that_was_seen_in_the_last_minute(
+    database: str, sync_conn: psycopg.Connection[Any]
+) -> None:
+    with psycopg.connect(database, autocommit=True) as other:
+        listener = Listener(other)
+        enqueue = "select crontick.enqueue('note')"
+        for listens, ago, times in (None, None, 0), (True, "2 minutes", 0), (False, "0", 0), (True, "30 seconds", 1):
+            sync_conn.execute("delete from crontick.watchers")
+            if ago is not None:
+                sync_conn.execute(REGISTER, (listens, ago))
+            sync_conn.execute(enqueue)
+            assert listener.heard() == [""] * times
+        jobs = "select jsonb_agg(jsonb_build_object('kind', 'note')) from generate_series(1, 50)"
+        many = f"select count(*) from crontick.enqueue_many(({jobs}))".encode()
+        sync_conn.execute(many)
+        assert listener.heard() == [""]
+
+
+def test_without_a_watcher_an_enqueue_writes_no_more_than_its_job(sync_conn: psycopg.Connection[Any]) -> None:
+    def wal_records(call: str) -> int:
+        row = sync_conn.execute(f"explain (analyze, wal, costs off, format json) select {call}".encode()).fetchone()
+        assert row is not None
+        return int(row[0][0]["Plan"]["WAL Records"])
+
+    insert = "crontick.insert_job('note', '{}', null, null, null, null, null, 'active', null, 'keep', null)"
+    wal_records(insert)
+    wal_records("crontick.enqueue('note')")
+    for _ in range(3):
+        assert wal_records("crontick.enqueue('note')") == wal_records(insert)
