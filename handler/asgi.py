@@ -1,5 +1,8 @@
 """``crontick.handler.asgi:app``: the front door as a process of its own, under any ASGI server."""
 
+from crontick.handler.starting import started  # it holds for the imports that follow
+
+# isort: split
 import os
 from collections.abc import Mapping
 
@@ -37,3 +40,4 @@ def _serving(settings: Settings) -> Settings:
 
 
 app = standalone(os.environ)
+started()

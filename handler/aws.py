@@ -1,5 +1,8 @@
 """``crontick.handler.aws.handler``: the front door on AWS Lambda, for HTTP events and for direct ones."""
 
+from crontick.handler.starting import started  # it holds for the imports that follow
+
+# isort: split
 import os
 from typing import Any, Final
 
@@ -9,6 +12,7 @@ from crontick.handler.on_lambda.retiring import called_by_the_runtime
 __all__ = ["TickFailed", "handler"]
 
 _DOOR: Final = LambdaDoor(os.environ)
+started()
 
 
 def handler(event: Any, context: Any) -> dict[str, Any]:

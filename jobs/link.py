@@ -54,9 +54,21 @@ class Link:
         self._url = url
         self._left = left
         self._conn = conn
+        self._connecting: asyncio.Task[psycopg.AsyncConnection[Any]] | None = None
         self._proven = conn is None
         self._turn = asyncio.Lock()
         self.trip_seconds = 0.0
+
+    async def begin(self) -> None:
+        """Begin to connect, where that is needed, and come back: the first trip waits for it, and meets its errors."""
+        if self._conn is None:
+            seconds = max(self._left(), _AT_LEAST_SECONDS)
+            self._connecting = asyncio.create_task(connect(self._url, timeout_seconds=seconds))
+            try:
+                await asyncio.sleep(0)  # it runs until it has to wait for the server
+            except asyncio.CancelledError:
+                self._give_up()
+                raise
 
     async def ask(self, build: Build, *, patience_seconds: float | None = None, ours: int = 1) -> list[Answer]:
         """Send what is built, and again on a new connection when the answer was lost, while time is left.
@@ -95,7 +107,7 @@ class Link:
 
     async def _trip(self, segments: Sequence[Segment], until: float) -> list[Answer]:
         if self._conn is None:
-            self._conn = await connect(self._url, timeout_seconds=max(until - time.monotonic(), 0.1))
+            self._conn = await self._connected(max(until - time.monotonic(), 0.1))
         started = time.monotonic()
         longest = _TRIP_SECONDS if self._proven else _KEPT_TRIP_SECONDS
         answers = await trip(self._conn, segments, timeout_seconds=min(max(until - started, 0.1), longest))
@@ -103,23 +115,45 @@ class Link:
         self.trip_seconds = time.monotonic() - started
         return answers
 
+    async def _connected(self, timeout_seconds: float) -> psycopg.AsyncConnection[Any]:
+        if self._connecting is None:
+            return await connect(self._url, timeout_seconds=timeout_seconds)
+        connecting, self._connecting = self._connecting, None
+        async with asyncio.timeout(timeout_seconds):
+            return await connecting
+
     def drop(self) -> None:
         """Forget a connection whose state nobody knows."""
         self._proven = True
+        self._give_up()
         if self._conn is not None:
             self._conn.pgconn.finish()
             self._conn = None
 
     def take(self) -> psycopg.AsyncConnection[Any] | None:
         """The connection, to be kept for the next tick; the link has none afterwards."""
+        self._give_up()
         conn, self._conn = self._conn, None
         return conn
 
     async def close(self) -> None:
         """Say goodbye to the database."""
+        self._give_up()
         if self._conn is not None:
             conn, self._conn = self._conn, None
             await conn.close()
+
+    def _give_up(self) -> None:
+        """A connection that was begun and that no trip has asked for."""
+        if self._connecting is not None:
+            connecting, self._connecting = self._connecting, None
+            connecting.add_done_callback(_finish)
+            connecting.cancel()
+
+
+def _finish(connecting: asyncio.Task[psycopg.AsyncConnection[Any]]) -> None:
+    if not connecting.cancelled() and connecting.exception() is None:
+        connecting.result().pgconn.finish()
 
 
 def transient(error: psycopg.Error | None) -> bool:

@@ -13,16 +13,12 @@ from crontick.jobs.bounds import Bounds
 from crontick.jobs.caller import Caller
 from crontick.jobs.clock import Moment
 from crontick.jobs.deployment import Deployment, load_deployment
-from crontick.jobs.exchange import Exchanges
 from crontick.jobs.keep import Keeper
-from crontick.jobs.lend import Lender
 from crontick.jobs.link import Link
 from crontick.jobs.request import TickRequest
 from crontick.jobs.settings import Settings
 from crontick.jobs.stop import Stop
 from crontick.jobs.summary import Summary
-from crontick.jobs.supplies import TickSupplies
-from crontick.jobs.tick import tick
 from crontick.jobs.unavailable import Unavailable
 
 if TYPE_CHECKING:
@@ -122,6 +118,13 @@ async def _ticked(
         usual_seconds=granted,
     )
     link = Link(url, lambda: bounds.left, _KEEPER.take(url))
+    await link.begin()
+    # Imported here: in a cold process this is done while the server makes its end of the connection.
+    from crontick.jobs.exchange import Exchanges
+    from crontick.jobs.lend import Lender
+    from crontick.jobs.supplies import TickSupplies
+    from crontick.jobs.tick import tick
+
     supplies = TickSupplies(link, deployment, bounds, Lender(url, settings.db_connections))
     if observing is not None:
         supplies.runner = observing.runner(supplies.runner)

@@ -11,7 +11,7 @@ from tests.bench.cold import BARE, IDLE_TICK, environ
 
 OURS: Final = {
     "crontick.handler": """
-        app asgi auth body front health lazily logs paths problem shutdown tick_door trigger watchdog wrap
+        app asgi auth body front health lazily logs paths problem shutdown starting tick_door trigger watchdog wrap
     """,
     "crontick.jobs": """
         ask_again backoff batch bounds caller claiming clock config_error connect context count database_url deployment
@@ -46,10 +46,14 @@ kind = "run_sql"
 """
 
 
+def told(script: str, url: str, folder: Path) -> str:
+    """What it prints in a fresh process."""
+    ran = subprocess.run([sys.executable, "-c", script], env=environ(url), cwd=folder, capture_output=True, check=True)
+    return ran.stdout.decode().strip()
+
+
 def imported(script: str, url: str, folder: Path) -> set[str]:
-    shown = script + "\nimport sys; print(*sys.modules)"
-    ran = subprocess.run([sys.executable, "-c", shown], env=environ(url), cwd=folder, capture_output=True, check=True)
-    return set(ran.stdout.decode().split())
+    return set(told(script + "\nimport sys; print(*sys.modules)", url, folder).split())
 
 
 def ours(modules: set[str]) -> set[str]:
@@ -93,4 +97,41 @@ def test_what_operators_see_costs_an_idle_tick_nothing(
 
 def test_of_others_an_idle_tick_imports_little_that_a_bare_function_does_not(database: str, tmp_path: Path) -> None:
     more = imported(IDLE_TICK, database, tmp_path) - imported(BARE, database, tmp_path)
-    assert {name.partition(".")[0] for name in more} == {"crontick", "faulthandler", "msgspec", "resource"}
+    assert {name.partition(".")[0] for name in more} == {"crontick", "faulthandler", "gc", "msgspec", "resource"}
+
+
+def test_a_process_of_ours_leaves_what_it_imported_out_of_every_later_collection(database: str, tmp_path: Path) -> None:
+    asked = "import gc; print(gc.isenabled(), gc.get_freeze_count() > 1000)"
+    assert told(f"import crontick.handler.asgi; {asked}", database, tmp_path) == "True True"
+    assert told(f"import crontick.handler.aws; {asked}", database, tmp_path) == "True True"
+    assert told(f"import gc; gc.disable(); import crontick.handler.asgi; {asked}", database, tmp_path) == "False True"
+
+
+def test_the_collector_of_somebody_elses_process_is_left_alone(database: str, tmp_path: Path) -> None:
+    wrapped = "import gc; from crontick.handler import wrap; wrap(print); print(gc.isenabled(), gc.get_freeze_count())"
+    assert told(wrapped, database, tmp_path) == "True 0"
+
+
+ENGINE_IMPORTED: Final = """
+import asyncio, select, socket, sys
+from crontick.handler.front import run_tick
+from crontick.jobs.deployment import load_deployment
+from crontick.jobs.request import TickRequest
+from crontick.jobs.settings import Settings
+
+server = socket.create_server(("127.0.0.1", 0))
+
+class Watch:
+    def find_spec(self, name, path, target=None):
+        if name == "crontick.jobs.tick":
+            print(bool(select.select([server], [], [], 30)[0]))
+            sys.exit()
+
+sys.meta_path.insert(0, Watch())
+environ = {"CRONTICK_DATABASE_URL": f"postgresql://127.0.0.1:{server.getsockname()[1]}/x"}
+asyncio.run(run_tick(load_deployment(Settings.from_environ(environ)), TickRequest()))
+"""
+
+
+def test_a_cold_tick_connects_while_it_imports_its_engine(database: str, tmp_path: Path) -> None:
+    assert told(ENGINE_IMPORTED, database, tmp_path) == "True"
