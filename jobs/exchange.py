@@ -52,6 +52,8 @@ class Exchanges:
         self._opening = secrets.randbits(63)
         self._claiming = Claiming(self._opening, deployment, bounds, request)
         self._known_deployment = True
+        self.tick: int | None = None
+        """The tick's id, once its row is there."""
         self.unsettled: list[Ending] = []
         self.tally: Tally | None = None
         """Of the attempts that ended; None where none has."""
@@ -96,6 +98,7 @@ class Exchanges:
         _raise(answers[0])
         _, [opening], *rows = answers[0].rows
         tick, ran, reason, self._known_deployment, rescued, late, warnings, opened_at, due = opening
+        self.tick = tick
         told, rest = parts.read(rows)
         opened = Opened(tick, ran, reason, rescued, late, warnings, opened_at)
         self._opened_at = opened_at

@@ -2,6 +2,7 @@
 
 import asyncio
 import logging
+import re
 from typing import TYPE_CHECKING, Final
 from urllib.parse import urlsplit, urlunsplit
 from uuid import uuid4
@@ -20,6 +21,8 @@ __all__ = ["Heartbeat", "ping_url"]
 
 _START_WAITS_SECONDS: Final = 1.0
 """For the first ping, once the tick is over: the last one is what matters, and must not be overtaken by it."""
+_TICK: Final = re.compile(r"tick \d+")
+"""A note of ours on an error; others' notes may say anything."""
 log: Final = logging.getLogger("crontick.tick")
 
 
@@ -46,7 +49,16 @@ class Heartbeat:
     async def fail(self, error: BaseException, *, left_seconds: float) -> None:
         """Say that there was none, and why in crontick's own words."""
         told = error.sentence if isinstance(error, Unavailable) else f"a fault of crontick: {type(error).__name__}"
-        await self._end("fail", told, left_seconds)
+        tick = next(filter(_TICK.fullmatch, getattr(error, "__notes__", ())), None)
+        await self._end("fail", f"{tick}: {told}" if tick else told, left_seconds)
+
+    async def drop(self) -> None:
+        """Leave nothing behind, also of a tick that was cancelled: what was said of it last is then that it began."""
+        if self._start is not None:
+            self._start.cancel()
+            await asyncio.wait({self._start}, timeout=_START_WAITS_SECONDS)
+        if self._http is not None:
+            await self._http.aclose()
 
     async def _end(self, path: str, told: str, left_seconds: float) -> None:
         try:
@@ -55,8 +67,7 @@ class Heartbeat:
                 self._start.cancel()
             await self._ping(path, told, min(self._seconds, left_seconds))
         finally:
-            if self._http is not None:
-                await self._http.aclose()
+            await self.drop()
 
     async def _ping(self, path: str, told: str, seconds: float) -> None:
         try:

@@ -1,5 +1,6 @@
 """A tick from outside: connect, tick, and say in one's own words when that cannot be done."""
 
+import asyncio
 import math
 import os
 import sys
@@ -67,6 +68,9 @@ async def run_tick(
         summary = await _observed(deployment, request, caller, stop, call_ends_in_seconds)
     except Exception as error:
         await heartbeat.fail(error, left_seconds=left_seconds())
+        raise
+    except asyncio.CancelledError:
+        await heartbeat.drop()
         raise
     await heartbeat.success(summary, left_seconds=left_seconds())
     return summary
@@ -147,7 +151,10 @@ async def _ticked(
         link.drop()
         told = unavailable(error)
         told.ran = exchanges.claimed > 0
-        raise told from None
+        raise _noted(told, exchanges.tick) from None
+    except Exception as fault:
+        _noted(fault, exchanges.tick)
+        raise
     finally:
         if exchanges.fan_out is not None:
             await exchanges.fan_out.close()
@@ -155,6 +162,13 @@ async def _ticked(
         await _KEEPER.keep(url, link, settings.keep_connection_seconds)
     _warn(summary, deployment, request, bounds)
     return summary
+
+
+def _noted(error: Exception, tick_id: int | None) -> Exception:
+    """The error, with the id of the tick that it ended: the log has it in the traceback, the heartbeat in its ping."""
+    if tick_id is not None:
+        error.add_note(f"tick {tick_id}")
+    return error
 
 
 def _warn(summary: Summary, deployment: Deployment, request: TickRequest, bounds: Bounds) -> None:

@@ -28,6 +28,7 @@ from crontick.handler.cli import (
     status,
     tick,
     ticks,
+    unfinished,
     watch,
     webhook,
 )
@@ -54,8 +55,8 @@ app.command("enqueue")(enqueue.enqueue)
 app.command("jobs")(jobs.jobs)
 app.command("show")(jobs.show)
 app.command("why")(jobs.why)
-app.command("cancel")(jobs.cancel)
-app.command("run-now")(jobs.run_now)
+app.command("cancel")(unfinished.cancel)
+app.command("run-now")(unfinished.run_now)
 app.add_typer(dead.app, name="dead")
 app.add_typer(doubts.app, name="doubts")
 app.add_typer(email.app, name="email")

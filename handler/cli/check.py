@@ -72,6 +72,7 @@ def _findings(environ: Mapping[str, str], *, offline: bool) -> Iterator[Finding]
         return
     yield from untold(deployment.config, environ)
     yield from _serving(settings)
+    yield from _offering(settings, deployment)
     yield from _secrets(deployment, environ)
     yield from _secret_fields(deployment)
     yield from _outbound(deployment)
@@ -116,6 +117,16 @@ def _serving(settings: Settings) -> Iterator[Finding]:
         yield Finding(wrong=False, sentence="CRONTICK_MODULES is not set: only the kinds that ship are known")
     if settings.paused:
         yield Finding(wrong=False, sentence="CRONTICK_PAUSED is set: no tick of this deployment runs a job")
+
+
+def _offering(settings: Settings, deployment: Deployment) -> Iterator[Finding]:
+    kinds = deployment.config.api.kinds
+    if kinds and not settings.enqueue_secrets:
+        yield Finding(
+            wrong=False,
+            sentence=f"[api] kinds offers {', '.join(kinds)}, and CRONTICK_ENQUEUE_SECRET is not set, without which"
+            " POST /api/jobs is not there: make one with `openssl rand -hex 32`",
+        )
 
 
 def _secrets(deployment: Deployment, environ: Mapping[str, str]) -> Iterator[Finding]:

@@ -8,7 +8,7 @@ import typer
 
 from crontick.handler.cli import jobs as job_commands
 from crontick.handler.cli.database import There, ask, ask_one, reached
-from crontick.handler.cli.dead_many import (
+from crontick.handler.cli.many import (
     All,
     Decision,
     ErrorFilter,

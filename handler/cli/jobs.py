@@ -1,11 +1,11 @@
-"""Looking at jobs, and what can be done to one that is not finished."""
+"""Looking at jobs."""
 
 from typing import Annotated, Any, Final
 
 import typer
 
-from crontick.handler.cli.database import There, ask, reached
-from crontick.handler.cli.options import By, Count, JobId, JobIds, Json, Reason, Url
+from crontick.handler.cli.database import ask, reached
+from crontick.handler.cli.options import Count, JobId, Json, Url
 from crontick.handler.cli.screen import complain, readable, record, say, say_json, table
 from crontick.jobs.secret_fields import shown
 
@@ -104,45 +104,3 @@ def why(job: JobId, url: Url = None, json: Json = False) -> None:
         say(answer["why"])
     if not answer["known"]:
         raise typer.Exit(1)
-
-
-def cancel(jobs: JobIds, by: By, reason: Reason = None, url: Url = None, json: Json = False) -> None:
-    """Cancel jobs; one that runs is asked to stop."""
-    with reached(url) as conn:
-        for job in jobs:
-            [answer] = ask(conn, "cancel_job", {"id": job, "by": by, "reason": reason})
-            if json:
-                say_json({"job": job, "status": answer["status"]})
-            else:
-                asked = " and was asked to stop" if answer["status"] == "running" else ""
-                say(f"job {job} is {answer['status']}{asked}")
-
-
-def run_now(jobs: JobIds, by: By, reason: Reason = None, url: Url = None, json: Json = False) -> None:
-    """Make failed or future jobs due at once; exit 1 for one that is over."""
-    over = False
-    with reached(url) as conn:
-        for job in jobs:
-            [answer] = ask(conn, "hurry_job", {"id": job, "by": by, "reason": reason})
-            status = answer["status"]
-            over = over or status in OVER
-            if json:
-                say_json({"job": job, "status": status})
-            else:
-                say(_hurried(conn, job, status))
-    if over:
-        raise typer.Exit(1)
-
-
-def _hurried(conn: There, job: int, status: str) -> str:
-    """What became of a job that somebody wanted at once."""
-    if status in OVER:
-        mend = f"`crontick dead requeue {job}` enqueues a fresh copy" if status == "dead" else "enqueue a new job"
-        return f"job {job} is over ({status}), and nothing was changed: {mend}"
-    if status == "running":
-        return f"job {job} runs already"
-    [fields] = ask(conn, "read_job", {"id": job})
-    if not fields["why"].startswith("due since"):
-        return f"job {job} has its time now, and is held: {fields['why']}"
-    again = " again (an attempt failed, and more are left)" if status == "failed" else ""
-    return f"job {job} is due at once: the next tick tries it{again}"

@@ -54,7 +54,7 @@ class Remote:
     def ask(self, name: str, values: Mapping[str, Any]) -> list[dict[str, Any]]:
         """The rows that the query would have, page by page. Raises ``NotDoneThere`` and ``Unavailable``."""
         call = CALLS[name]
-        path = call.path.format(**{key: quote(str(value), safe="") for key, value in values.items()})
+        path = call.path.format(**{key: quote(_in_path(key, value), safe="") for key, value in values.items()})
         given = {
             _RENAMED.get(key, key): value
             for key, value in values.items()
@@ -103,6 +103,11 @@ def remote(url: str) -> Iterator[Remote]:
     there = Remote(url, secrets[0])
     with there.client:
         yield there
+
+
+def _in_path(name: str, value: object) -> str:
+    """An action is written with hyphens there: run-now."""
+    return str(value).replace("_", "-") if name == "action" else str(value)
 
 
 def _body(given: Mapping[str, Any]) -> bytes:

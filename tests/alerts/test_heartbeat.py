@@ -1,18 +1,23 @@
 """Whoever is pinged hears that a tick began and how it ended, and harms none."""
 
+import asyncio
 from pathlib import Path
 from typing import Any
 
 import psycopg
 import pytest
 
+from crontick.jobs import kind
 from crontick.jobs.deployment import Deployment, load_deployment
 from crontick.jobs.heartbeat import ping_url
+from crontick.jobs.kind import Kind
 from crontick.jobs.process import run_tick
 from crontick.jobs.request import TickRequest
 from crontick.jobs.settings import Settings
 from crontick.jobs.unavailable import Unavailable
 from tests.worlds.http_receiver import Answer, HttpReceiver
+from tests.worlds.proxy import Proxy
+from tests.worlds.waiting import async_until
 
 pytestmark = pytest.mark.anyio
 NOWHERE = "postgresql://nobody@127.0.0.1:1/none?connect_timeout=1"
@@ -25,10 +30,9 @@ def beating(http_receiver: HttpReceiver, tmp_path: Path, monkeypatch: pytest.Mon
     config = tmp_path / "crontick.toml"
     config.write_text('[heartbeat]\nurl_env = "HEARTBEAT_URL"\ntimeout = "30s"\n')
 
-    def made(url: str) -> Deployment:
-        return load_deployment(
-            Settings(database_url=url, environment="test", config_path=config, keep_connection_seconds=0)
-        )
+    def made(url: str, *kinds: Kind[Any]) -> Deployment:
+        settings = Settings(database_url=url, environment="test", config_path=config, keep_connection_seconds=0)
+        return load_deployment(settings, kinds=kinds)
 
     return made
 
@@ -97,3 +101,39 @@ async def test_a_url_that_is_not_set_is_told_and_harms_no_tick(
 )
 def test_a_ping_goes_beside_what_the_url_has_already(url: str, path: str, pinged: str) -> None:
     assert ping_url(url, path, "r") == pinged
+
+
+async def test_a_cancelled_tick_leaves_no_ping_and_no_client_behind(
+    beating: Any, database: str, http_receiver: HttpReceiver, sync_conn: psycopg.Connection[Any]
+) -> None:
+    http_receiver.otherwise = Answer(hang=True)
+    running = asyncio.Event()
+
+    @kind("hang")
+    async def hang(payload: dict[str, Any]) -> None:
+        running.set()
+        await asyncio.Event().wait()
+
+    sync_conn.execute("select crontick.enqueue('hang')")
+    before = asyncio.all_tasks()
+    tick = asyncio.create_task(run_tick(beating(database, hang), TickRequest()))
+    await async_until(lambda: http_receiver.requests and running.is_set())
+    tick.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await tick
+    await async_until(lambda: asyncio.all_tasks() == before)
+    assert paths(http_receiver) == ["/ping/uuid-of-a-check/start"]
+
+
+async def test_a_tick_that_lost_its_database_pings_fail_with_its_id(
+    beating: Any, proxy: Proxy, sync_conn: psycopg.Connection[Any], http_receiver: HttpReceiver
+) -> None:
+    @kind("cut")
+    async def cut(payload: dict[str, Any]) -> None:
+        proxy.black_hole = True
+
+    sync_conn.execute("select crontick.enqueue('cut')")
+    with pytest.raises(Unavailable):
+        await run_tick(beating(proxy.url, cut), TickRequest(budget_seconds=2))
+    [(tick,)] = sync_conn.execute("select id from crontick.ticks").fetchall()
+    assert http_receiver.requests[-1].body.startswith(f"tick {tick}: ".encode())

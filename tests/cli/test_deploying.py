@@ -170,6 +170,18 @@ def test_a_variable_that_is_misspelt_is_told_and_those_of_kubernetes_and_tests_a
     ]
 
 
+def test_kinds_that_are_offered_without_a_secret_are_told(
+    cli: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    config = tmp_path / "crontick.toml"
+    config.write_text('[api]\nkinds = ["greet"]\n')
+    monkeypatch.setenv("CRONTICK_CONFIG", str(config))
+    told = "[api] kinds offers greet, and CRONTICK_ENQUEUE_SECRET is not set"
+    assert told in cli("check", "--offline").out
+    monkeypatch.setenv("CRONTICK_ENQUEUE_SECRET", "77c1d0aa52e94b3f8d06")
+    assert told not in cli("check", "--offline").out
+
+
 def test_nobody_to_notice_that_no_tick_comes_is_told(
     cli: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:

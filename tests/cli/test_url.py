@@ -105,6 +105,9 @@ def test_what_is_decided_is_done_there(cli: Command, there: Command) -> None:
     assert there("doubts", "sent", "mail", "receipt:42", "--reason", "asked").out == "mail receipt:42: sent\n"
     assert there("pause", "all").out == "all: paused\n"
     assert there("resume", "all").out == "all: resumed\n"
+    cli("enqueue", "greet", "--queue", "late", "--in", "3h")
+    hurried = there("run-now", "--queue", "late", "--yes", "--by", "ann").out
+    assert hurried == "jobs that match and are not due: 1; due at once: 1\n"
     assert there("breakers", "close", "https://crm.example/hook").out == "https://crm.example/hook: closed\n"
     assert there("dead", "list").out == ""
 

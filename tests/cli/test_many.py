@@ -1,4 +1,4 @@
-"""Decisions about many dead jobs: counted, confirmed, and never more than were confirmed."""
+"""Decisions about many jobs: counted, confirmed, and never more than were confirmed."""
 
 import io
 import sys
@@ -72,7 +72,7 @@ def test_more_than_were_confirmed_are_left_alone(dead: Command, database: str, m
 
 
 def test_many_are_decided_on_in_rounds(dead: Command, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("crontick.handler.cli.dead_many.AT_ONCE", 2)
+    monkeypatch.setattr("crontick.handler.cli.many.AT_ONCE", 2)
     answer = dead("requeue", "--all", "--yes", "--per-minute", "1", "--json")
     assert answer.json == {"action": "requeue", "matched": 4, "done": 4}
     assert "2 of 4\n" in answer.err
@@ -82,3 +82,33 @@ def test_many_are_decided_on_in_rounds(dead: Command, monkeypatch: pytest.Monkey
 def test_which_ones_is_said_in_one_way(dead: Command, chosen: str) -> None:
     assert dead("requeue", *chosen.split(), "--yes").status == 2
     assert len(dead("list", "--json").json) == 4
+
+
+@pytest.mark.parametrize(
+    ("words", "said", "left"),
+    [
+        (["cancel", "--kind", "greet"], "jobs that match: 2; cancelled or asked to stop: 2", ["failed"]),
+        (["cancel", "--status", "failed"], "jobs that match: 1; cancelled or asked to stop: 1", ["queued", "queued"]),
+        (["run-now", "--all"], "jobs that match and are not due: 2; due at once: 2", ["failed", "queued", "queued"]),
+        (
+            ["run-now", "--error", "world"],
+            "jobs that match and are not due: 1; due at once: 1",
+            ["failed"] + 2 * ["queued"],
+        ),
+    ],
+)
+def test_all_unfinished_that_match_are_cancelled_or_hurried(
+    cli: Command, words: list[str], said: str, left: list[str]
+) -> None:
+    cli("enqueue", "stumble")
+    cli("tick")
+    cli("enqueue", "greet")
+    cli("enqueue", "greet", "--in", "2h")
+    refused = cli(*words)
+    assert (refused.status, refused.err) == (
+        2,
+        f"{said.partition(';')[0]}; nothing was done: `--yes` confirms that count\n",
+    )
+    assert cli(*words, "--yes", "--by", "ada", "--reason", "a test").out == f"{said}\n"
+    unfinished = [row["status"] for row in cli("jobs", "--json").json if row["finished_at"] is None]
+    assert sorted(unfinished) == left

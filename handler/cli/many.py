@@ -1,4 +1,4 @@
-"""One decision about all dead letters that match: counted, confirmed, and refused when more match by then."""
+"""One decision about all jobs that match: counted, confirmed, and refused when more match by then."""
 
 import json as json_texts
 import sys
@@ -19,15 +19,27 @@ KindFilter = Annotated[str | None, typer.Option("--kind", help="All of this kind
 QueueFilter = Annotated[str | None, typer.Option("--queue", help="All of this queue.")]
 ErrorFilter = Annotated[str | None, typer.Option("--error", help="All whose last error has this in it.")]
 FingerprintFilter = Annotated[str | None, typer.Option("--fingerprint", help="All that died of one error.")]
-All = Annotated[bool, typer.Option("--all", help="All dead jobs.")]
+StatusFilter = Annotated[str | None, typer.Option("--status", help="All that are queued, running or failed.")]
+GroupFilter = Annotated[str | None, typer.Option("--group", help="All of the group with this key.")]
+All = Annotated[bool, typer.Option("--all", help="All of them.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask; the count is taken as confirmed.")]
+
+
+Action = Literal["requeue", "ignore", "cancel", "run_now"]
+WORDS: Final[Mapping[Action, tuple[str, str]]] = {
+    "requeue": ("requeue {} dead {}?", "dead jobs that match: {}; requeued: {}"),
+    "ignore": ("ignore {} dead {}?", "dead jobs that match: {}; ignored: {}"),
+    "cancel": ("cancel {} {}?", "jobs that match: {}; cancelled or asked to stop: {}"),
+    "run_now": ("run {} {} now?", "jobs that match and are not due: {}; due at once: {}"),
+}
+"""What is asked, and what is said in the end."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Decision:
     """What is to be done with which jobs, by whom and why; copies come due ``per_minute`` a minute from ``at`` on."""
 
-    action: Literal["requeue", "ignore"]
+    action: Action
     matching: Mapping[str, str]
     by: str
     reason: str | None
@@ -40,7 +52,8 @@ def chosen(ids: list[int] | None, filters: Mapping[str, str | None], *, everythi
     matching = {name: value for name, value in filters.items() if value is not None}
     ways = [bool(ids), bool(matching), everything]
     if sum(ways) != 1:
-        raise typer.BadParameter("which jobs? Name ids, or filters (--kind, --queue, --error, --fingerprint), or --all")
+        options = ", ".join(f"--{name}" for name in filters)
+        raise typer.BadParameter(f"which jobs? Name ids, or filters ({options}), or --all")
     return matching
 
 
@@ -54,14 +67,15 @@ def decide(decision: Decision, url: str | None, *, yes: bool, json: bool) -> Non
     if json:
         say_json({"action": decision.action, "matched": matched, "done": done})
     else:
-        say(f"dead jobs that match: {matched}; {'requeued' if decision.action == 'requeue' else 'ignored'}: {done}")
+        say(WORDS[decision.action][1].format(matched, done))
 
 
-def _confirm(action: str, matched: int, *, json: bool) -> None:
+def _confirm(action: Action, matched: int, *, json: bool) -> None:
+    asked, told = WORDS[action]
     if json or not sys.stdin.isatty():
-        complain(f"dead jobs that match: {matched}; nothing was done: `--yes` confirms that count")
+        complain(f"{told.partition(';')[0].format(matched)}; nothing was done: `--yes` confirms that count")
         raise typer.Exit(2)
-    typer.confirm(f"{action} {matched} dead job{'s' if matched > 1 else ''}?", abort=True, err=True)
+    typer.confirm(asked.format(matched, "jobs" if matched > 1 else "job"), abort=True, err=True)
 
 
 def _all(conn: There, decision: Decision, matched: int) -> int:
