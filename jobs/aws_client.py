@@ -4,10 +4,12 @@ import asyncio
 import os
 import re
 import threading
-from collections.abc import Callable, Mapping
-from contextlib import suppress
+from collections.abc import Mapping
 from functools import lru_cache
 from typing import Any, Final
+
+from crontick.jobs.in_thread import in_thread
+from crontick.sql.extras import install
 
 __all__ = ["AwsError", "call_aws", "region"]
 
@@ -58,33 +60,11 @@ async def call_aws(
 
     try:
         async with asyncio.timeout(seconds):
-            value, error = await _in_thread(call, f"aws {service}")
+            return await in_thread(call, f"aws {service}")
     except TimeoutError:
         raise AwsError(f"no answer in time from {service}") from None
-    if error is not None:
+    except Exception as error:  # noqa: BLE001 (botocore's errors are made of data, and imported with it)
         raise _told(error, service) from None
-    return value
-
-
-async def _in_thread(call: Callable[[], Any], name: str) -> tuple[Any, Exception | None]:
-    loop = asyncio.get_running_loop()
-    future: asyncio.Future[tuple[Any, Exception | None]] = loop.create_future()
-
-    def tell(answer: tuple[Any, Exception | None]) -> None:
-        if not future.done():
-            future.set_result(answer)
-
-    def ask() -> None:
-        answer: tuple[Any, Exception | None]
-        try:
-            answer = call(), None
-        except Exception as error:  # noqa: BLE001 (whatever it is, it belongs to the caller)
-            answer = None, error
-        with suppress(RuntimeError):  # the loop is closed: nobody waits any more
-            loop.call_soon_threadsafe(tell, answer)
-
-    threading.Thread(target=ask, name=name, daemon=True).start()
-    return await future
 
 
 def _client(service: str, region_name: str | None, endpoint_url: str | None) -> Any:
@@ -109,7 +89,7 @@ def _made(service: str, region_name: str | None, _endpoint_url: str | None) -> A
 
 def _told(error: Exception, service: str) -> AwsError:
     if isinstance(error, ImportError):
-        return AwsError("botocore is not installed: pip install 'crontick[aws]'")
+        return AwsError(f"botocore is not here: {install('aws')}")
     given = getattr(error, "response", None)
     if isinstance(given, Mapping):
         code = str(given.get("Error", {}).get("Code", ""))

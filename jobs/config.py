@@ -26,11 +26,10 @@ from crontick.jobs.sections import (
     ReminderSettings,
     Retention,
     ScheduleSettings,
+    WakeSettings,
 )
 
 __all__ = ["Config", "ConfigError", "load_config", "read_config"]
-
-LATER: Final = frozenset({"wake"})
 
 
 def load_config(path: Path | None, *, kinds: Collection[str] | None = None) -> Config:
@@ -89,6 +88,7 @@ _STRUCTS: Final[dict[str, type[msgspec.Struct]]] = {
     "alerts": AlertSettings,
     "heartbeat": HeartbeatSettings,
     "fan_out": FanOutSettings,
+    "wake": WakeSettings,
 }
 
 _NAMED: Final[dict[str, type[msgspec.Struct]]] = {
@@ -101,9 +101,7 @@ _NAMED: Final[dict[str, type[msgspec.Struct]]] = {
 
 def _section(section: str, given: Any, faults: list[Fault]) -> Any:
     """One table, array of tables or value at the top of the file."""
-    if section in LATER:
-        faults.append(Fault((section,), "not yet in this version"))
-    elif section not in Config.__struct_fields__:
+    if section not in Config.__struct_fields__:
         known = suggestion(section, Config.__struct_fields__)
         faults.append(Fault((section,), f"there is no such table or setting{known}"))
     elif section == "strict_kinds":

@@ -215,6 +215,8 @@ def _secrets(settings: Settings, config: Config) -> list[str]:
     named += config.alerts.webhooks
     if config.heartbeat is not None:
         named.append(config.heartbeat.url_env)
+    if config.wake is not None:
+        named += config.wake.secrets_env.values()
     values = [value for name in named for value in _values(name)]
     return [*settings.secrets, *values]
 

@@ -2,7 +2,7 @@
 
 import json
 import math
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import datetime, timedelta
 from typing import Any, Final, Literal, TypedDict, Unpack
 
@@ -86,7 +86,7 @@ def enqueue(conn: Any, order: Order) -> Any:
     """The id on a sync connection, an awaitable of it on an async one."""
     from crontick.jobs.on_connection import execute
 
-    return execute(conn, query("enqueue_job"), order.values(), lambda rows: rows[0][0])
+    return _waking(conn, [order], lambda: execute(conn, query("enqueue_job"), order.values(), lambda rows: rows[0][0]))
 
 
 def enqueue_many(conn: Any, orders: Sequence[Order]) -> Any:
@@ -100,7 +100,22 @@ def enqueue_many(conn: Any, orders: Sequence[Order]) -> Any:
     if len(orders) > _MOST_JOBS or (size := stored_bytes(jobs)) > _MOST_BYTES:
         many = f"{len(orders)} jobs" if len(orders) > _MOST_JOBS else f"{size} bytes"
         raise PayloadError(f"enqueue_many takes 10000 jobs and 16 MiB at most, not {many}: send several batches")
-    return execute(conn, query("enqueue_jobs"), {"jobs": jobs}, lambda rows: [row[1] for row in rows])
+    return _waking(
+        conn,
+        orders,
+        lambda: execute(conn, query("enqueue_jobs"), {"jobs": jobs}, lambda rows: [row[1] for row in rows]),
+    )
+
+
+def _waking(conn: Any, orders: Sequence[Order], run: Callable[[], Any]) -> Any:
+    """What ``run`` returns; where there is a ``[wake]``, an alarm is set after the commit."""
+    from crontick.jobs.wake.configured import configured
+
+    if configured() is None:
+        return run()
+    from crontick.jobs.wake.after_commit import enqueued
+
+    return enqueued(conn, orders, run)
 
 
 def _element(order: Order) -> str:

@@ -3,7 +3,7 @@
 import asyncio
 import secrets
 from collections.abc import Sequence
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from itertools import chain, starmap
 from typing import TYPE_CHECKING, Any, Final
 
@@ -14,6 +14,7 @@ from crontick.jobs.batch import Batch, Opened
 from crontick.jobs.bounds import Bounds
 from crontick.jobs.caller import Caller
 from crontick.jobs.claiming import Claiming
+from crontick.jobs.clock import Moment
 from crontick.jobs.deployment import Deployment
 from crontick.jobs.ending import Ending
 from crontick.jobs.job import Job
@@ -65,6 +66,7 @@ class Exchanges:
         self._found: list[Found] = []
         self._due: str | None = None
         self._opened_at = datetime.now(UTC)
+        self._opened = Moment()
         self._sealed = False
         self._coming = ComingUp()
         self._unsealed = _unsealed(deployment)
@@ -73,6 +75,11 @@ class Exchanges:
     def claimed(self) -> int:
         """How many jobs this tick took."""
         return self._claiming.claimed
+
+    @property
+    def now(self) -> datetime:
+        """By the database's clock, as the opening read it."""
+        return self._opened_at + timedelta(seconds=self._opened.elapsed_seconds())
 
     @property
     def opening(self) -> int:
@@ -101,7 +108,7 @@ class Exchanges:
         self.tick = tick
         told, rest = parts.read(rows)
         opened = Opened(tick, ran, reason, rescued, late, warnings, opened_at)
-        self._opened_at = opened_at
+        self._opened_at, self._opened = opened_at, Moment()
         if ran:
             asked = list(zip(reminders, answers[1:], strict=True))
             self._coming = await coming_up(self._deployment.reminders, asked, opened_at, opened.warnings)

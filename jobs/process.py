@@ -4,6 +4,7 @@ import asyncio
 import math
 import os
 import sys
+from collections.abc import Coroutine
 from datetime import timedelta
 from typing import TYPE_CHECKING, Any, Final
 
@@ -36,6 +37,8 @@ _AFTER_THE_HEARTBEAT: Final = 1.0
 _SHORTEST_PING: Final = 0.5
 _AFTER_THE_COLLECTOR: Final = _AFTER_THE_HEARTBEAT + _SHORTEST_PING
 _SHORTEST_TELLING: Final = 0.25
+_FOR_THE_WAKE_SECONDS: Final = 1.0
+"""A tick that has used up its time has left something, and most needs another to come."""
 _FOR_ALERTS_SECONDS: Final = 0.5
 """What is wrong is told by a tick that has used up its time, too: its leases outlive it by far more."""
 
@@ -138,7 +141,8 @@ async def _ticked(
             from crontick.jobs.preview import preview
 
             return await preview(link, deployment, request, bounds, caller)
-        summary = await tick(exchanges, supplies, bounds, caller)
+        ticked = tick(exchanges, supplies, bounds, caller)
+        summary = await _waking_again(ticked, link, deployment, exchanges, bounds)
         if exchanges.alert_messages is not None:
             # Imported here: a tick that has nothing to tell pays for none of it.
             from crontick.jobs.alerts.sending import send_alerts
@@ -184,6 +188,22 @@ def _warn(summary: Summary, deployment: Deployment, request: TickRequest, bounds
             f"this call left {bounds.budget_seconds:.1f} s for a tick of {bounds.usual_seconds:g} s:"
             " give it a longer timeout, or lower CRONTICK_BUDGET_SECONDS"
         )
+
+
+async def _waking_again(
+    ticked: Coroutine[Any, Any, Summary], link: Link, deployment: Deployment, exchanges: Exchanges, bounds: Bounds
+) -> Summary:
+    """A tick, and, where there is a ``[wake]``, the alarm for what is due after it."""
+    if deployment.config.wake is None or deployment.settings.environment == "test":
+        return await ticked
+    # Imported here: a deployment that is called by the clock alone pays for none of it.
+    from crontick.jobs.wake.after_tick import in_tick, wake_after_tick
+
+    with in_tick():
+        summary = await ticked
+    left = max(bounds.left, _FOR_THE_WAKE_SECONDS)
+    await wake_after_tick(link, deployment, exchanges, summary, seconds=left)
+    return summary
 
 
 def _cut(budget_seconds: float, call_ends_in_seconds: float | None) -> float:

@@ -44,6 +44,7 @@ LATE: Final = timedelta(hours=1)
 AT_MOST: Final = 24
 MOST_CAUGHT_UP: Final = 100
 LONGEST_SPREAD: Final = timedelta(days=1)
+WAKE_BODY_BYTES: Final = 16384
 
 
 class ReminderSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
@@ -235,6 +236,37 @@ class FanOutSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw
             check_url(self.url)
 
 
+class WakeSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
+    """``[wake]``: which platform calls the next tick as soon as something is due (P42)."""
+
+    provider: Literal["eventbridge", "url"]
+    target_arn: Text | None = None
+    target_arn_env: VariableName | None = None
+    role_arn: Text | None = None
+    role_arn_env: VariableName | None = None
+    group: Annotated[str, Meta(pattern=r"^[0-9A-Za-z_.-]{1,64}\Z")] = "default"
+    input: Text = '{"crontick": "tick", "trigger": "wake"}'
+    url: Text | None = None
+    headers: dict[str, str] = {}
+    body: Annotated[str, Meta(max_length=WAKE_BODY_BYTES)] = '{"trigger": "wake"}'
+    secrets_env: dict[str, VariableName] = {}
+    auth: Literal["google"] | None = None
+    precision: Seconds = timedelta(minutes=1)
+    timeout: Seconds = timedelta(seconds=5)
+
+    def __post_init__(self) -> None:
+        # Imported here: a tick whose deployment is woken by nobody does not pay for it.
+        from crontick.jobs.wake.checked import check_wake
+
+        check_wake(self)
+
+    @property
+    def secret_names(self) -> tuple[str, ...]:
+        """The variables that it needs."""
+        named = (self.target_arn_env, self.role_arn_env, *self.secrets_env.values())
+        return tuple(name for name in named if name is not None)
+
+
 class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=True):
     """The whole file; without one, the defaults."""
 
@@ -253,4 +285,5 @@ class Config(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_only=Tr
     alerts: AlertSettings = msgspec.field(default_factory=AlertSettings)
     heartbeat: HeartbeatSettings | None = None
     fan_out: FanOutSettings | None = None
+    wake: WakeSettings | None = None
     strict_kinds: bool = False

@@ -83,6 +83,8 @@ class Summary(msgspec.Struct):
     reminders: dict[str, Fired] = {}
     more: bool = False
     next_due_at: datetime | None = None
+    wake_at: datetime | None = None
+    """When the alarm that this tick set goes off; answered where there is one."""
     oldest_due_seconds: int = 0
     late_seconds: int | None = None
     duration_ms: int = 0
@@ -145,7 +147,7 @@ def _answer(summary: Summary) -> dict[str, Any]:
             "next_due_at": _utc(summary.next_due_at),
             "duration_ms": summary.duration_ms,
             "warnings": summary.warnings,
-        }
+        } | _wake(summary)
     answer: dict[str, Any] = {
         "tick": summary.tick,
         "ran": True,
@@ -165,7 +167,11 @@ def _answer(summary: Summary) -> dict[str, Any]:
     }
     if summary.would_run is not None:
         answer["would_run"] = [msgspec.structs.asdict(job) for job in summary.would_run]
-    return answer
+    return answer | _wake(summary)
+
+
+def _wake(summary: Summary) -> dict[str, Any]:
+    return {} if summary.wake_at is None else {"wake_at": _utc(summary.wake_at)}
 
 
 def _busiest(reminders: dict[str, Fired], names: int) -> dict[str, Fired]:

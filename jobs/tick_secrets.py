@@ -27,6 +27,10 @@ class TickSecrets:
             raise LookupError(self._faults[name])
         return self._values[name]
 
+    def learn(self, value: str) -> None:
+        """A secret that is no variable's: the redactor knows it from now on."""
+        self._redact.learn((value,))
+
     def _look(self, name: str) -> None:
         try:
             value = read_secret(os.environ, name)

@@ -171,6 +171,7 @@ class State(msgspec.Struct, frozen=True, kw_only=True):
     last_tick_at: Moment | None
     last_trigger: str | None
     last_tick_age: timedelta | None
+    wake_at: Moment | None
     died_ticks: int
     oldest_due: timedelta | None
     dead_letters: int

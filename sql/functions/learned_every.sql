@@ -1,6 +1,7 @@
 -- How often this trigger calls, from its last thirty gaps: null while there are fewer than ten, or where it keeps no beat. Rounded to
 -- the minute, for triggers say minutes; what calls more often than twice a minute is no trigger that is missed.
--- Ticks that ticks asked for (fan-out) keep nobody's beat; nor does a watcher, which keeps no row of its idle ticks.
+-- Ticks that ticks asked for (fan-out) keep nobody's beat; nor does a watcher, which keeps no row of its idle ticks; wakes keep one
+-- by chance alone.
 create function crontick.learned_every(p_trigger text) returns interval
 language sql stable
 as $$
@@ -17,7 +18,7 @@ as $$
         from (
             select one.started_at
             from crontick.ticks as one
-            where one.trigger = p_trigger and p_trigger not in ('fan-out', 'watch')
+            where one.trigger = p_trigger and p_trigger not in ('fan-out', 'watch', 'wake')
             order by one.started_at desc
             limit 31
         ) as t

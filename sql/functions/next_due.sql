@@ -1,10 +1,12 @@
--- The next moment at which a tick has something to do: the least of due jobs, jobs to come, lease ends, slots and room in a
--- limit's line (P42). What waits for a kind that no deployment of the last day knows wakes nobody. Null: never.
+-- The next moment at which a tick has something to do: the least of due jobs, jobs to come, groups that wait to be placed, lease
+-- ends, slots, probes and room in a limit's line (P42). What waits for a kind that no deployment of the last day knows wakes nobody.
+-- Null: never.
 create function crontick.next_due(p_now timestamptz, p_paused text[]) returns timestamptz
 language sql stable
 as $$
     select least(
         (select min(l.oldest_at) from crontick.lanes('infinity', null, p_paused) as l),
+        (select p_now where exists (select from crontick.group_calls as g order by g.group_digest limit 1)),
         (select min(c.lease_expires_at) from crontick.claims as c),
         (select min(l.look_at) from crontick.limit_lines as l where l.look_at is not null and l.look_at < 'infinity'),
         crontick.breakers_due(

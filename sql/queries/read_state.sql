@@ -9,6 +9,16 @@ select
     latest.trigger as last_trigger,
     crontick.now() - latest.started_at as last_tick_age,
     (
+        select min(recent.wake_at)
+        from (
+            select t.wake_at
+            from crontick.ticks as t
+            order by t.started_at desc
+            limit 100
+        ) as recent
+        where recent.wake_at > crontick.now()
+    ) as wake_at,
+    (
         select count(*)
         from crontick.ticks as t
         where t.ended_at is null and t.lease_expires_at < crontick.now() and t.started_at > crontick.now() - interval '1 day'

@@ -156,7 +156,7 @@ DAILY = "[[schedule]]\nname = 'x'\nkind = 'x'\ncron = '0 0 * * *'\n"
         (DAILY + "late = 5", "schedule.late: 5 has no unit"),
         (DAILY + "spread = '2d'", "spread is at most a day"),
         (DAILY + DAILY, "crontick.toml:6: schedule.name: x was there before"),
-        ("[wake]", "wake: not yet in this version"),
+        ("[wake]", "crontick.toml:1: wake: provider is missing"),
     ],
 )
 def test_what_is_wrong_is_told(text: str, said: str) -> None:

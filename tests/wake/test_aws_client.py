@@ -12,14 +12,6 @@ from tests.worlds.http_receiver import Answer, HttpReceiver
 pytestmark = pytest.mark.anyio
 
 
-@pytest.fixture
-def played(http_receiver: HttpReceiver, monkeypatch: pytest.MonkeyPatch) -> HttpReceiver:
-    """An AWS that answers as it is told."""
-    for name, value in aws_server.environ(http_receiver.url).items():
-        monkeypatch.setenv(name, value)
-    return http_receiver
-
-
 async def test_it_calls_the_endpoint_and_region_of_the_environment(aws: str) -> None:
     made = await call_aws("scheduler", "create_schedule_group", {"Name": "ours"}, seconds=30)
     assert made["ScheduleGroupArn"].startswith(f"arn:aws:scheduler:{aws_server.REGION}:")

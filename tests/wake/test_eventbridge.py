@@ -1,0 +1,119 @@
+"""After each tick EventBridge Scheduler has one alarm at the next due time, whatever became of those before."""
+
+import json
+from datetime import UTC, datetime, timedelta
+from typing import Any
+
+import botocore.session
+import pytest
+
+from crontick.jobs import kind
+from tests.wake.conftest import EVENTBRIDGE, ROLE, Waking
+from tests.worlds.http_receiver import Answer, HttpReceiver
+
+pytestmark = pytest.mark.anyio
+MINUTE = timedelta(minutes=1)
+
+
+@kind("note")
+async def note(_: dict[str, Any]) -> None: ...
+
+
+def scheduler() -> Any:
+    return botocore.session.get_session().create_client("scheduler", region_name="eu-central-1")
+
+
+def alarms() -> dict[str, Any]:
+    """By name, soonest first."""
+    found = [one["Name"] for one in scheduler().list_schedules()["Schedules"]]
+    return {name: scheduler().get_schedule(Name=name) for name in sorted(found)}
+
+
+def name_of(at: datetime) -> str:
+    return f"crontick-{at.astimezone(UTC):%Y%m%dT%H%M%SZ}"
+
+
+async def test_the_next_due_time_has_an_alarm_which_nobody_moves_and_which_heals(world: Waking, aws: str) -> None:
+    world.configure(EVENTBRIDGE)
+    assert (await world.tick(note)).wake_at is None, "nothing is to come"
+    assert alarms() == {}
+    await world.enqueue(7000)
+    first = await world.tick(note)
+    assert first.warnings == ["the test clock is installed: times may be moved"]
+    assert first.next_due_at is not None
+    assert first.wake_at is not None
+    assert timedelta(0) <= first.wake_at - first.next_due_at < MINUTE
+    assert first.as_dict()["wake_at"] == f"{first.wake_at:%Y-%m-%dT%H:%M:00Z}"
+    [(name, alarm)] = alarms().items()
+    assert name == name_of(first.wake_at)
+    assert alarm["ScheduleExpression"] == f"at({first.wake_at:%Y-%m-%dT%H:%M}:00)"
+    assert (alarm["ScheduleExpressionTimezone"], alarm["ActionAfterCompletion"]) == ("UTC", "DELETE")
+    assert alarm["Target"]["RoleArn"] == ROLE
+    assert json.loads(alarm["Target"]["Input"]) == {"crontick": "tick", "trigger": "wake"}
+    state = await world.one("select wake_at from crontick.ticks order by id desc limit 1")
+    assert state == first.wake_at
+
+    again = await world.tick(note)
+    assert (again.wake_at, again.warnings) == (first.wake_at, first.warnings), "one that is set is as good"
+
+    await world.enqueue(3000)
+    earlier = await world.tick(note)
+    assert earlier.wake_at is not None
+    assert list(alarms()) == [name_of(earlier.wake_at), name_of(first.wake_at)]
+
+    scheduler().delete_schedule(Name=name_of(earlier.wake_at))
+    await world.tick(note)
+    assert name_of(earlier.wake_at) in alarms(), "a lost alarm is set again by the next tick"
+
+
+@pytest.mark.parametrize(
+    ("answer", "said"),
+    [
+        (
+            Answer(status=429, body=b"{}", headers={"x-amzn-errortype": "ThrottlingException"}),
+            "ThrottlingException from scheduler",
+        ),
+        (Answer(hang=True), "no answer"),
+    ],
+    ids=["throttled", "hangs"],
+)
+async def test_a_platform_that_fails_fails_no_tick_and_is_asked_again_by_the_next(
+    world: Waking, played: HttpReceiver, answer: Answer, said: str
+) -> None:
+    world.configure(EVENTBRIDGE + ("timeout = 1\n" if answer.hang else ""))
+    job = await world.enqueue(-1)
+    await world.enqueue(7000)
+    played.otherwise = answer
+    failed = await world.tick(note)
+    assert (failed.ran, failed.succeeded, failed.wake_at) == (True, 1, None)
+    assert await world.status(job) == ["succeeded"]
+    [warning] = [warning for warning in failed.warnings if "wake" in warning]
+    assert warning.startswith(f"no wake was armed: {said}")
+    played.otherwise = Answer(body=b"{}", headers={"content-type": "application/json"})
+    world.configure(EVENTBRIDGE)
+    assert (await world.tick(note)).wake_at is not None
+
+
+async def test_what_is_left_because_time_or_room_ran_out_has_an_alarm_at_the_next_minute(
+    world: Waking, played: HttpReceiver
+) -> None:
+    played.otherwise = Answer(body=b"{}", headers={"content-type": "application/json"})
+    world.configure(EVENTBRIDGE)
+    for _ in range(2):
+        await world.enqueue(-1)
+    summary = await world.tick(note, limit=1)
+    assert (summary.more, summary.wake_at is not None) == (True, True)
+    assert summary.wake_at is not None
+    assert summary.wake_at - await world.now() < 2 * MINUTE
+    assert summary.wake_at.second == 0
+    [request] = played.requests
+    assert request.target == f"/schedules/{name_of(summary.wake_at)}"
+
+
+async def test_the_environment_test_wakes_nobody(world: Waking, played: HttpReceiver) -> None:
+    world.configure(EVENTBRIDGE)
+    world.settings["environment"] = "test"
+    await world.rows("update crontick.installation set environment = 'test'")
+    await world.enqueue(7000)
+    assert (await world.tick(note)).wake_at is None
+    assert played.requests == []
