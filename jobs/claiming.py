@@ -9,7 +9,7 @@ from crontick.jobs.bounds import Bounds
 from crontick.jobs.clock import Moment
 from crontick.jobs.deployment import Deployment
 from crontick.jobs.job import Job
-from crontick.jobs.request import TickRequest
+from crontick.jobs.request import DEEPEST, TickRequest
 from crontick.jobs.seats import Seats
 from crontick.jobs.summary import StopReason
 from crontick.sql import query
@@ -21,8 +21,6 @@ _PLACE: Final = statement(query("place_groups"), {})
 _ASKS_AT_MOST: Final = 1000
 _VAIN_ASKS_AT_MOST: Final = 6
 _SUSPECTS_PER_TICK: Final = 20
-_DEEPEST: Final = 5
-"""A tick that so many others lie behind, each asked for by the one before, asks for none (P42)."""
 _LIMIT_AT_MOST: Final = 1_000_000
 
 
@@ -49,7 +47,7 @@ class Claiming:
         ]
         self._deployment = deployment
         self._alerts = deployment.alerts
-        self._fan_out = deployment.config.fan_out if request.depth < _DEEPEST and request.jobs is None else None
+        self._fan_out = deployment.config.fan_out if request.depth < DEEPEST and request.jobs is None else None
         self._max_parallel = deployment.settings.max_parallel_ticks
         self._first: Moment | None = None
         self._asks = 0

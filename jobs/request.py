@@ -12,6 +12,9 @@ NO_CONTROL_CHARACTERS: Final = r"^[^\x00-\x1f\x7f-\x9f]*\Z"
 EARLIEST: Final = datetime(2000, 1, 1, tzinfo=UTC)
 LATEST: Final = datetime(2100, 1, 1, tzinfo=UTC)
 
+DEEPEST: Final = 5
+"""A tick that so many others lie behind, each asked for by the one before, asks for none (P42)."""
+
 Name = Annotated[str, Meta(pattern=NAME_PATTERN)]
 Names = Annotated[tuple[Name, ...], Meta(min_length=1, max_length=100)]
 JobId = Annotated[int, Meta(ge=1, le=2**63 - 1)]
@@ -53,7 +56,7 @@ class TickRequest(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_on
     trigger: Annotated[str, Meta(min_length=1, max_length=64, pattern=NO_CONTROL_CHARACTERS)] | None = None
     scheduled_for: Annotated[datetime, Meta(tz=True)] | None = None
     verbose: bool = False
-    depth: Annotated[int, Meta(ge=0, le=5)] = 0
+    depth: Annotated[int, Meta(ge=0, le=DEEPEST)] = 0
 
     def __post_init__(self) -> None:
         if self.scheduled_for is not None and not EARLIEST <= self.scheduled_for < LATEST:

@@ -9,6 +9,7 @@ from typing import Annotated, Final
 
 import typer
 
+from crontick.handler.cli.check_fan_out import unasked
 from crontick.handler.cli.check_limits import idle_limits
 from crontick.handler.cli.check_mail import unsendable
 from crontick.handler.cli.check_needs import oversized
@@ -71,6 +72,7 @@ def _findings(environ: Mapping[str, str], *, offline: bool) -> Iterator[Finding]
             yield from _file(environ)
         return
     yield from untold(deployment.config, environ)
+    yield from unasked(settings, deployment.config, environ)
     yield from _serving(settings)
     yield from _offering(settings, deployment)
     yield from _secrets(deployment, environ)

@@ -15,6 +15,7 @@ from crontick.handler.cli.options import Json, length
 from crontick.handler.cli.screen import say, say_json
 from crontick.handler.doctor import connection, triggers, work
 from crontick.handler.doctor import settings as together
+from crontick.handler.doctor.fan_out import fan_out
 from crontick.handler.doctor.finding import OUT_OF_REACH, REACH, SCHEMA, WRONG_SETTINGS, Finding
 from crontick.handler.doctor.health import health
 from crontick.handler.doctor.reach import reach as reached
@@ -122,6 +123,8 @@ def _asked(conn: Connection, settings: Settings, deployment: Deployment | None) 
     yield from together.awake(settings, triggers.usual_gap(calls))
     yield from triggers.triggers(calls)
     yield from triggers.github(calls, Path.cwd())
+    if deployment is not None:
+        yield from fan_out(settings, deployment.config.fan_out, *ask(conn, "read_fan_out"))
     yield from work.unknown_kinds(ask(conn, "read_overview"), () if deployment is None else deployment.kinds)
     yield from work.schedules(deployment, ask(conn, "list_kept_schedules"))
     if deployment is not None:

@@ -63,6 +63,9 @@ GITHUB_MINUTES: Final = Topic(
     "github-minutes",
     "a private repository has 2,000 free minutes a month; each run counts as one at least, then none runs",
 )
+FAN_OUT: Final = Topic(
+    "fan-out", "what a tick could not take waits for the next call, though others were meant to take it at once"
+)
 UNKNOWN_KINDS: Final = Topic("unknown-kinds", "a job of a kind that no deployment knows waits for one, for ever")
 UNSAFE_COMMITS: Final = Topic(
     "unsafe-commits", "what is promised holds for commits that survive: what a lost one sent is sent again"
@@ -77,5 +80,6 @@ REACH: Final = Topic("reach", "what cannot be reached takes no mail and no webho
 TOPICS: Final = (
     WRONG_SETTINGS, OUT_OF_REACH, SLOW_DATABASE, READ_ONLY, OLD_POSTGRESQL, MIGRATE_URL, SCHEMA, HOST_LIMIT, NEEDS,
     AWAKE, WEAK_SECRET, OLD_TOKEN, SCHEDULES, ZONE_DATA, SILENT_TRIGGER, TRIGGER_GAPS, GITHUB_SIXTY_DAYS,
-    GITHUB_MINUTES, UNKNOWN_KINDS, UNSAFE_COMMITS, HELD_ROWS, VACUUM, RETENTION, UNDECIDED, ROLES, TEST_CLOCK, REACH,
+    GITHUB_MINUTES, FAN_OUT, UNKNOWN_KINDS, UNSAFE_COMMITS, HELD_ROWS, VACUUM, RETENTION, UNDECIDED, ROLES, TEST_CLOCK,
+    REACH,
 )  # fmt: skip

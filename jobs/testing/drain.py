@@ -13,7 +13,7 @@ from crontick.jobs.exchange import Exchanges
 from crontick.jobs.kind import Kind
 from crontick.jobs.on_connection import is_async
 from crontick.jobs.reminders import Reminder
-from crontick.jobs.request import TickRequest
+from crontick.jobs.request import DEEPEST, TickRequest
 from crontick.jobs.stop import Stop
 from crontick.jobs.summary import Summary
 from crontick.jobs.supplies import TickSupplies
@@ -118,7 +118,9 @@ async def _ticked(conn: Any, place: Place, limit: int, known: Deployment) -> Sum
     )
     supplies = TickSupplies(link, known, bounds, BorrowedLender(conn, place), place.sync_side)
     try:
-        summary = await tick(Exchanges(link, known, bounds, TickRequest(depth=5)), supplies, bounds, Caller("drain"))
+        summary = await tick(
+            Exchanges(link, known, bounds, TickRequest(depth=DEEPEST)), supplies, bounds, Caller("drain")
+        )
     finally:
         await supplies.close()
     verdicts.tell()

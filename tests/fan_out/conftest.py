@@ -1,5 +1,6 @@
 """Ticks of a deployment with ``[fan_out]``, whose own URL is a receiver that keeps what it is asked."""
 
+import json
 from pathlib import Path
 from typing import Any
 
@@ -32,9 +33,10 @@ class World:
         self.receiver = receiver
         self.config = config
         self.settings: dict[str, Any] = {}
+        self.fan_out: dict[str, object] = {}
 
-    def deployment(self, *kinds: Kind[Any], **fan_out: object) -> Deployment:
-        lines = [f"{name} = {value!r}".replace("'", '"') for name, value in fan_out.items()]
+    def deployment(self, *kinds: Kind[Any]) -> Deployment:
+        lines = [f"{name} = {json.dumps(value)}" for name, value in self.fan_out.items()]
         self.config.write_text("\n".join(["[fan_out]", *lines]))
         known = {
             "environment": "test",

@@ -7,9 +7,7 @@ from contextlib import AsyncExitStack
 
 import psycopg
 
-from crontick.jobs.process import run_tick
-from crontick.jobs.request import TickRequest
-from crontick.sql import query
+from crontick.sql import SCHEMA, query
 from tests.fan_out.conftest import TOKEN, World
 from tests.worlds.http_receiver import Answer
 from tests.worlds.process import Processes
@@ -17,7 +15,7 @@ from tests.worlds.waiting import async_until
 
 ASK = "select crontick.ask_ticks(%s, %s, true, null, %s, crontick.now())"
 OPENING = {
-    "schema": 18,
+    "schema": SCHEMA,
     "environment": "test",
     "version": "0",
     "deployment": "0",
@@ -94,7 +92,8 @@ asyncio.run(run_tick(load_deployment(Settings.from_environ(os.environ), kinds=[n
 async def test_an_asker_that_is_killed_blocks_nobody(world: World, processes: Processes) -> None:
     world.receiver.otherwise = Answer(hang=True)
     world.settings = {"max_parallel_ticks": 3}
-    world.deployment(max_per_hour=3)
+    world.fan_out = {"max_per_hour": 3}
+    world.deployment()
     await world.enqueue(40)
     asker = processes.start(
         ASKER,
@@ -110,7 +109,7 @@ async def test_an_asker_that_is_killed_blocks_nobody(world: World, processes: Pr
     asker.kill()
 
     async def tick(limit: int) -> int:
-        return (await run_tick(world.deployment(max_per_hour=3), TickRequest(limit=limit))).asked
+        return (await world.tick(limit=limit)).asked
 
     assert await tick(5) == 0  # the room is theirs who were asked for, as long as they may come
     await world.later("20 seconds")
