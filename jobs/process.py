@@ -24,6 +24,7 @@ from crontick.jobs.summary import Summary
 from crontick.jobs.unavailable import Unavailable
 
 if TYPE_CHECKING:
+    from crontick.jobs.exchange import Exchanges
     from crontick.jobs.otel.observing import Observing
 
 __all__ = ["process_jobs", "run_tick", "unavailable"]
@@ -191,7 +192,7 @@ def _warn(summary: Summary, deployment: Deployment, request: TickRequest, bounds
 
 
 async def _waking_again(
-    ticked: Coroutine[Any, Any, Summary], link: Link, deployment: Deployment, exchanges: Exchanges, bounds: Bounds
+    ticked: Coroutine[Any, Any, Summary], link: Link, deployment: Deployment, exchanges: "Exchanges", bounds: Bounds
 ) -> Summary:
     """A tick, and, where there is a ``[wake]``, the alarm for what is due after it."""
     if deployment.config.wake is None or deployment.settings.environment == "test":

@@ -21,6 +21,8 @@ from crontick.sql.wire import statement
 __all__ = ["due_next", "in_tick", "wake_after_tick"]
 
 _TRIED_IN_VAIN: Final = "the next tick tries again"
+_AWAKE: Final = "watch"
+"""The trigger of `crontick watch`, which sees by itself what is due."""
 
 
 @contextmanager
@@ -42,7 +44,7 @@ async def wake_after_tick(
     """
     wake, now = deployment.config.wake, exchanges.now
     due_at = due_next(summary, now, reminds=bool(deployment.reminders))
-    if wake is None or due_at is None:
+    if wake is None or due_at is None or summary.trigger == _AWAKE:
         return
     try:
         wake_at = await arm(
