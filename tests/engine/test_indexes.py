@@ -86,6 +86,7 @@ LOOKED_AT = (
     "select * from crontick.audit where job = -7",
     "select * from crontick.attempts where job = -7 order by number",
     "select * from crontick.ticks order by started_at desc limit 1",
+    "select sum(asked) from crontick.ticks where asked_at > now() - interval '1 hour'",
     "select * from crontick.reminder_records where job = -7",
     "select * from crontick.audit where id = 7",
     "select crontick.enqueue_once(sha256('7'), '', '[]')",

@@ -77,7 +77,6 @@ import asyncio, os
 from crontick.jobs import kind
 from crontick.jobs.deployment import load_deployment
 from crontick.jobs.process import run_tick
-from crontick.jobs.process import run_tick
 from crontick.jobs.request import TickRequest
 from crontick.jobs.settings import Settings
 
