@@ -15,13 +15,16 @@ from crontick.jobs.deployment import load_deployment
 from crontick.jobs.request import NAME_PATTERN
 from crontick.jobs.settings import Settings
 from crontick.jobs.slots import CronError, Expression, Slot, following, parse
-from crontick.jobs.zones import Change
+from crontick.jobs.zones import Change, zone
 
 app: Final = typer.Typer(help="Schedules, and when their expressions fire.", no_args_is_help=True)
 
+_DATE: Final = r"\d{4}-\d\d-\d\d"
+
 
 def _after(text: str) -> datetime:
-    at = moment(text)
+    """A date alone is taken without its zone, which the expression has."""
+    at = moment(f"{text}T00:00:00Z").replace(tzinfo=None) if re.fullmatch(_DATE, text) else moment(text)
     if not 1970 <= at.year < 2200:
         raise typer.BadParameter(f"{text} is not between 1970 and 2200")
     return at
@@ -33,7 +36,13 @@ Zone = Annotated[
 ]
 After = Annotated[
     datetime | None,
-    typer.Option("--after", metavar="TIME", parser=_after, help="Strictly after then.", show_default="now"),
+    typer.Option(
+        "--after",
+        metavar="TIME",
+        parser=_after,
+        help="Strictly after then; a date is its midnight in the zone.",
+        show_default="now",
+    ),
 ]
 Slots = Annotated[int, typer.Option("--count", min=1, max=1000, help="How many.")]
 
@@ -42,7 +51,7 @@ Slots = Annotated[int, typer.Option("--count", min=1, max=1000, help="How many."
 def next_(expr: Expr, tz: Zone = None, after: After = None, count: Slots = 5, json: Json = False) -> None:
     """Print the next slots of an expression, in UTC, one a line; on a terminal with the zone's own time."""
     expression = _parsed(expr, tz)
-    last: Slot | datetime = after or datetime.now(UTC)
+    last: Slot | datetime = _beginning(after, expression)
     slots = [last := following(expression, last) for _ in range(count)]
     rows = [
         {"at": slot.at, "local": _clock(expression, slot.at), "named": slot.local, "fold": slot.fold} for slot in slots
@@ -60,7 +69,7 @@ def next_(expr: Expr, tz: Zone = None, after: After = None, count: Slots = 5, js
 def preview(expr: Expr, tz: Zone = None, after: After = None, json: Json = False) -> None:
     """Show what an expression does across the next change of the clock in each direction."""
     expression = _parsed(expr, tz)
-    changes = coming_changes(expression.zone, after or datetime.now(UTC))
+    changes = coming_changes(expression.zone, _beginning(after, expression))
     rows = [row for change in changes for row in _rows(expression, change)]
     nothing = f"no change of the clock is known in {expression.zone}: every slot fires at the time that it names"
     if json:
@@ -71,19 +80,24 @@ def preview(expr: Expr, tz: Zone = None, after: After = None, json: Json = False
     table(rows, ("at", "local", "named", "what"), as_json=False, nothing=nothing)
 
 
-def _parsed(text: str, zone: str | None) -> Expression:
+def _beginning(after: datetime | None, expression: Expression) -> datetime:
+    at = after or datetime.now(UTC)
+    return at if at.tzinfo else at.replace(tzinfo=zone(expression.zone))
+
+
+def _parsed(text: str, tz: str | None) -> Expression:
     try:
-        return _declared(text, zone) if re.match(NAME_PATTERN, text) else parse(text, zone or "UTC")
+        return _declared(text, tz) if re.match(NAME_PATTERN, text) else parse(text, tz or "UTC")
     except CronError as error:
         raise typer.BadParameter(str(error)) from None
 
 
-def _declared(name: str, zone: str | None) -> Expression:
+def _declared(name: str, tz: str | None) -> Expression:
     """The expression of a schedule of this deployment; raises ``CronError``."""
     known = {schedule.name: schedule for schedule in load_deployment(Settings.from_environ(os.environ)).schedules}
     if name not in known:
         raise typer.BadParameter(f"there is no schedule {name}; there are: {', '.join(sorted(known)) or 'none'}")
-    if zone is not None:
+    if tz is not None:
         raise typer.BadParameter(f"the schedule {name} has a zone of its own: leave out --tz")
     return parse(known[name].cron, known[name].tz)
 

@@ -1,4 +1,4 @@
-"""Around every attempt of a development: what a function raises is shown where one sits, traceback and all."""
+"""Around every attempt of a development: what a function raises is shown where one sits."""
 
 import importlib
 import os
@@ -8,8 +8,8 @@ from functools import cache
 from typing import Any
 
 from crontick.handler.dev.lines import Lines
-from crontick.handler.dev.tracebacks import told
-from crontick.jobs import Cancel, Context, Snooze
+from crontick.handler.dev.tracebacks import has_own, told
+from crontick.jobs import Cancel, Context, Permanent, Retry, Snooze
 from crontick.jobs.deployment import load_deployment
 from crontick.jobs.redact import Redactor
 from crontick.jobs.settings import Settings
@@ -30,9 +30,16 @@ class Around:
         except (Snooze, Cancel):
             raise
         except Exception as error:
-            sentence = f"{ctx.job.kind} {ctx.job.id} raised {type(error).__name__} in attempt {ctx.job.attempt}"
             fields = {"job": ctx.job.id, "kind": ctx.job.kind, "attempt": ctx.job.attempt}
-            self.lines.tell("error", sentence, text=_redact()(ctx.hides(told(error))), fields=fields)
+            if isinstance(error, Permanent | Retry) and not has_own(error):
+                said, text = (
+                    f"failed in attempt {ctx.job.attempt}: {': '.join(filter(None, (error.reason, error.detail)))}",
+                    "",
+                )
+            else:
+                said, text = f"raised {type(error).__name__} in attempt {ctx.job.attempt}", told(error)
+            sentence = f"{ctx.job.kind} {ctx.job.id} {_redact()(ctx.hides(said))}"
+            self.lines.tell("error", sentence, text=_redact()(ctx.hides(text)), fields=fields)
             raise
 
     def _inner(self, ctx: Context) -> AbstractAsyncContextManager[Any]:

@@ -13,6 +13,14 @@ def told(error: BaseException) -> str:
     return "".join(traceback.format_exception(type(error), error, _own(error.__traceback__)))
 
 
+def has_own(error: BaseException) -> bool:
+    """Whether code of one's own raised it, or stands between: a shipped kind that decides alone says it all."""
+    frames = error.__traceback__
+    return any(
+        not str(frame.f_globals.get("__name__")).startswith(_MACHINERY) for frame, _ in traceback.walk_tb(frames)
+    )
+
+
 def _own(frames: TracebackType | None) -> TracebackType | None:
     while frames is not None and _is_machinery(str(frames.tb_frame.f_globals.get("__name__"))):
         frames = frames.tb_next

@@ -17,8 +17,8 @@ bound as materialized (
 )
 
 select
-    b.floor, j.id, j.kind, j.queue, j.status, j.held_by, j.priority, j.attempt, j.run_at, j.created_at, j.finished_at, j.group_key,
-    j.unique_key, left(j.last_error, 200) as last_error
+    b.floor, j.id, j.kind, j.queue, j.status, crontick.told_hold(j.held_by) as held_by, j.priority, j.attempt, j.run_at, j.created_at,
+    j.finished_at, j.group_key, j.unique_key, left(j.last_error, 200) as last_error
 from bound as b
 left join
     lateral (

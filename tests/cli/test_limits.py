@@ -27,6 +27,8 @@ def test_lines_in_which_jobs_wait_are_listed_and_counted(cli: Command, says: Pat
     [line] = cli("limits", "--json").json
     assert (line["name"], line["key"], line["says"], line["waiting"]) == ("names", "ada", "1 an hour", 2)
     assert {row["held_by"] for row in cli("status", "--json").json["work"]} == {"limit:names"}
+    held = [row["held_by"] for row in cli("jobs", "--status", "queued", "--json").json]
+    assert held == ["limit:names:ada"] * 2, "as a person knows it, and not by a hash"
     assert cli("tick", "--limit", "none", "--json").status == 0, "a drain ends though jobs wait"
 
 

@@ -43,7 +43,10 @@ def test_a_dead_job_is_ignored_with_a_reason(cli: Command) -> None:
 def test_a_live_job_is_not_requeued(cli: Command) -> None:
     job = cli("enqueue", "greet").out.strip()
     answer = cli("dead", "requeue", job)
-    assert (answer.status, answer.err) == (1, f"job {job} is not dead yet (crontick.run_now makes it due at once)\n")
+    assert (answer.status, answer.err) == (
+        1,
+        f"job {job} is not dead yet (`crontick run-now 1` makes it due at once)\n",
+    )
 
 
 @pytest.mark.parametrize(("decision", "again"), [("sent", 0), ("not-sent", 1)])
@@ -69,6 +72,16 @@ def test_what_is_paused_is_not_run_until_it_is_resumed(cli: Command, what: list[
     assert cli("resume", *what).status == 0
     assert cli("tick", "--json").json["succeeded"] == 1
     assert cli("resume", *what).status == 1
+
+
+def test_a_queue_that_nobody_knows_is_paused_with_a_warning(cli: Command) -> None:
+    cli("tick")  # it makes the kinds known
+    answer = cli("pause", "queue", "defualt")
+    assert (answer.status, answer.out) == (0, "queue defualt: paused\n")
+    assert answer.err == (
+        "warning: paused, but no kind, schedule or unfinished job has the queue defualt (did you mean default?)"
+        " (`crontick resume queue defualt` takes it back)\n"
+    )
 
 
 def test_a_tick_that_did_not_run_is_something_wrong(cli: Command) -> None:

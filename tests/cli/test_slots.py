@@ -40,6 +40,11 @@ def test_json_has_the_local_time_too(bare: Command) -> None:
     ]
 
 
+def test_a_date_is_its_midnight_in_the_expressions_zone(bare: Command) -> None:
+    answer = bare("schedules", "next", "0 * * * *", *BERLIN, "--after", "2027-07-01", "--count", "1")
+    assert (answer.status, answer.out) == (0, "2027-06-30T23:00:00Z\n")
+
+
 def test_five_from_now_on_in_utc_unless_told_otherwise(bare: Command) -> None:
     assert [line[11:] for line in bare("schedules", "next", "@daily").out.splitlines()] == ["00:00:00Z"] * 5
 
@@ -51,6 +56,7 @@ def test_five_from_now_on_in_utc_unless_told_otherwise(bare: Command) -> None:
         (["0 0 30 2 *"], "never fires"),
         (["@daily", "--tz", "Europe/Berln"], "did you mean"),
         (["@daily", "--after", "2027-01-01T00:00:00"], "is not a moment with its zone"),
+        (["@daily", "--after", "2027-13-01"], "is not a moment with its zone"),
         (["@daily", "--after", "9999-12-31T00:00:00Z"], "between 1970 and 2200"),
         (["@daily", "--after", "0001-01-01T00:00:00Z"], "between 1970 and 2200"),
     ],

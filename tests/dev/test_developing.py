@@ -74,7 +74,10 @@ def test_what_a_function_raises_is_shown_with_its_traceback(processes: Processes
     assert last == "ValueError: \x1b[31mAda \x07fell over [redacted]"
     assert dev.told("tick", "failed 1")["errors"] == [{"job": 2, "kind": "stumble", "error": "ValueError"}]
     assert dev.printed == ["around wait", "around stumble"]
-    assert [one["message"] for one in dev.seen if one["event"] == "error"] == [error["message"]]
+    dev.command("enqueue", "run_sql", '{"job": "purge"}')
+    expected = dev.told("error", "run_sql 3 failed in attempt 1: crontick.toml has no such [[sql_job]]: purge")
+    assert "text" not in expected
+    assert [one["message"] for one in dev.seen if one["event"] == "error"] == [error["message"], expected["message"]]
     assert dev.end() == 0
 
 

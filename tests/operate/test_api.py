@@ -29,7 +29,7 @@ async def test_a_dead_job_is_found_read_and_requeued(operated: Operated, api: Ap
 async def test_what_is_not_dead_is_a_conflict(operated: Operated, api: Api) -> None:
     job = await operated.enqueue("greet")
     told = await api.post(f"/api/jobs/{job}/requeue", ANN, status=409)
-    assert told["detail"] == f"job {job} is not dead yet: crontick.run_now makes it due at once"
+    assert told["detail"] == f"job {job} is not dead yet: `crontick run-now {job}` makes it due at once"
 
 
 async def test_jobs_are_hurried_cancelled_and_ignored(operated: Operated, api: Api) -> None:
