@@ -26,10 +26,13 @@ secret="$(gcloud secrets versions access latest --secret=acme-jobs-cron-secret -
 secret="${secret%%,*}" # while tokens are rotated there are several
 
 # The first tick, as a caller makes it. The token goes through stdin and, for gcloud, through a file: no command line has it.
-printf 'header = "Authorization: Bearer %s"\n' "$secret" |
-    curl --config - --silent --show-error --fail --request POST --max-time 85 --retry 3 --retry-connrefused \
-        --retry-max-time 300 "$url/cron/tick" | grep -o '"ran":[a-z]*' ||
-    { echo "no tick at $url: nothing calls it yet" >&2; exit 1; }
+answer="$(printf 'header = "Authorization: Bearer %s"\n' "$secret" |
+    curl --config - --silent --request POST --max-time 85 --retry 3 --retry-connrefused --retry-max-time 300 \
+        --write-out ' %{http_code}' "$url/cron/tick")" || true
+case "$answer" in
+    *'"ran":'*' 200') echo "$answer" ;;
+    *) echo "no tick at $url: ${answer##* }; nothing calls it yet" >&2; exit 1 ;;
+esac
 
 verb=create headers=headers
 gcloud scheduler jobs describe acme-jobs --project="$project" --location="$region" >"$private/log" 2>&1 &&
