@@ -9,6 +9,7 @@ from typing import Annotated, Final
 
 import typer
 
+from crontick.handler.cli.check_collector import uncollected
 from crontick.handler.cli.check_fan_out import unasked
 from crontick.handler.cli.check_limits import idle_limits
 from crontick.handler.cli.check_mail import unsendable
@@ -73,6 +74,7 @@ def _findings(environ: Mapping[str, str], *, offline: bool) -> Iterator[Finding]
         return
     yield from untold(deployment.config, environ)
     yield from unasked(settings, deployment.config, environ)
+    yield from uncollected(settings, environ)
     yield from _serving(settings)
     yield from _offering(settings, deployment)
     yield from _secrets(deployment, environ)

@@ -14,10 +14,12 @@ from crontick.jobs.secrets import read_secret
 if TYPE_CHECKING:
     import httpx
 
-__all__ = ["Collector", "resource"]
+__all__ = ["Collector", "Signal", "Unfit", "endpoint", "own_headers", "resource"]
 
 Signal = Literal["traces", "metrics"]
 DEFAULT_ENDPOINT: Final = "http://localhost:4318"
+_COMMON_HEADERS: Final = "OTEL_EXPORTER_OTLP_HEADERS"
+HEADERS: Final = {_COMMON_HEADERS, "OTEL_EXPORTER_OTLP_METRICS_HEADERS", "OTEL_EXPORTER_OTLP_TRACES_HEADERS"}
 
 
 class Collector:
@@ -26,17 +28,19 @@ class Collector:
     def __init__(self, deployment: Deployment) -> None:
         self._redact = deployment.redact
         self._http: httpx.AsyncClient | None = None
+        for name in HEADERS & os.environ.keys():  # those that stand there in clear, before a function can quote one
+            self._redact.learn([os.environ[name], *(value for _, value in _pairs(os.environ[name]))])
 
     async def post(self, signal: Signal, body: bytes, *, content_type: str, seconds: float) -> str | None:
         """None once it is taken; else a sentence in crontick's own words, which names the host only."""
         try:
             url = endpoint(os.environ, signal)
-            headers = {**_headers(os.environ, signal, self._redact), "content-type": content_type}
+            headers = {**own_headers(os.environ, signal, self._redact), "content-type": content_type}
             if self._http is None:
                 self._http = client(HttpSettings(), operator=True)
             answer = await send(self._http, url, content=body, headers=headers, seconds=seconds)
         except Exception as error:  # noqa: BLE001 (a collector that cannot be reached harms no tick)
-            ours = type(error).__module__.startswith("crontick") or isinstance(error, _Unfit)
+            ours = type(error).__module__.startswith("crontick") or isinstance(error, Unfit)
             return self._redact(f"the {signal} were not taken: {error if ours else type(error).__name__}")
         if not 200 <= answer.status < 300:
             return f"the {signal} were answered {answer.status} by {urlsplit(url).hostname}"
@@ -48,7 +52,7 @@ class Collector:
             await self._http.aclose()
 
 
-class _Unfit(ValueError):
+class Unfit(ValueError):
     """A variable that says nothing that can be sent."""
 
 
@@ -60,13 +64,13 @@ def endpoint(environ: Mapping[str, str], signal: Signal) -> str:
     return f"{common.rstrip('/')}/v1/{signal}"
 
 
-def _headers(environ: Mapping[str, str], signal: Signal, redact: Redactor) -> dict[str, str]:
+def own_headers(environ: Mapping[str, str], signal: Signal, redact: Redactor) -> dict[str, str]:
     """Those of the signal, else the common ones; most of them are keys, so that the redactor learns their values."""
-    for name in (f"OTEL_EXPORTER_OTLP_{signal.upper()}_HEADERS", "OTEL_EXPORTER_OTLP_HEADERS"):
+    for name in (f"OTEL_EXPORTER_OTLP_{signal.upper()}_HEADERS", _COMMON_HEADERS):
         try:
             told = read_secret(environ, name)
         except ValueError as error:
-            raise _Unfit(str(error)) from None
+            raise Unfit(str(error)) from None
         if told is None:
             continue
         redact.learn([told])
@@ -75,7 +79,7 @@ def _headers(environ: Mapping[str, str], signal: Signal, redact: Redactor) -> di
         if not all(
             f"{header}{value}".isascii() and f"{header}{value}".isprintable() for header, value in headers.items()
         ):
-            raise _Unfit(f"{name} holds what no header can carry: write it as key=value,key=value, percent-encoded")
+            raise Unfit(f"{name} holds what no header can carry: write it as key=value,key=value, percent-encoded")
         return headers
     return {}
 

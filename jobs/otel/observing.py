@@ -4,7 +4,7 @@ import asyncio
 import os
 import time
 from collections.abc import Awaitable, Callable, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from typing import TYPE_CHECKING, Final
 
 import msgspec
@@ -30,6 +30,7 @@ class Observing:
 
     def __init__(self, deployment: Deployment) -> None:
         self._deployment = deployment
+        self._redact = deployment.redact
         self._collector = Collector(deployment)
         self._tracing: Tracing | None = None
         self._faults: list[str] = []
@@ -67,22 +68,27 @@ class Observing:
         if self._tracing is None:
             yield None
             return
-        from opentelemetry.trace import Status, StatusCode
+        from opentelemetry.context import attach, detach
+        from opentelemetry.trace import Status, StatusCode, set_span_in_context
 
-        started = self._tracing.tracer.start_as_current_span(
-            "tick",
-            attributes={"crontick.trigger": self._deployment.redact(trigger)},
-            record_exception=False,
-            set_status_on_exception=False,
-        )
-        with started as span:
-            try:
-                yield span
-            except Exception as error:
-                said = error.sentence if isinstance(error, Unavailable) else "a fault of crontick"
-                span.set_attribute("error.type", type(error).__name__)
-                span.set_status(Status(StatusCode.ERROR, said))
-                raise
+        try:
+            span = self._tracing.tracer.start_span("tick", attributes={"crontick.trigger": self._redact(trigger)})
+        except Exception as error:  # noqa: BLE001 (a sampler or a processor of the app's may raise anything)
+            self._faults.append(f"the tick has no span: {type(error).__name__}")
+            yield None
+            return
+        token = attach(set_span_in_context(span))
+        try:
+            yield span
+        except Exception as error:
+            said = error.sentence if isinstance(error, Unavailable) else "a fault of crontick"
+            span.set_attribute("error.type", type(error).__name__)
+            span.set_status(Status(StatusCode.ERROR, said))
+            raise
+        finally:
+            detach(token)
+            with suppress(Exception):  # as above: the tick is over, and its jobs are settled
+                span.end()
 
     async def _tell(self, summary: Summary | None, seconds: float) -> list[str]:
         telling = [self._figures(summary, seconds)] if summary and self._deployment.settings.metrics == "otlp" else []

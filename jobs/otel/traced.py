@@ -1,5 +1,6 @@
 """A span around every attempt, in the trace that its job was enqueued in."""
 
+from contextlib import suppress
 from contextvars import ContextVar
 from typing import Any, Final
 
@@ -43,10 +44,11 @@ class TracedRunner:
 
     async def run(self, ctx: Context) -> Ending:
         """One attempt, to its end."""
-        self._spans[ctx] = span = self._start(ctx)
         # Never taken back: the task that this runs in is the attempt's own, and may be closed from another context.
         attempt.set(ctx)
-        attach(trace.set_span_in_context(span))
+        with suppress(Exception):  # a sampler or a processor of the app's may raise anything: it costs the span alone
+            self._spans[ctx] = span = self._start(ctx)
+            attach(trace.set_span_in_context(span))
         ending = await self._runner.run(ctx)
         self._end(ending)
         return ending
@@ -85,17 +87,21 @@ class TracedRunner:
         )
 
     def _end(self, ending: Ending) -> None:
-        span, outcome = self._spans.pop(ending.ctx, None), ending.outcome
-        if span is None:
-            return
-        span.set_attribute("crontick.outcome", _OUTCOMES[type(outcome)])
-        if isinstance(outcome, Succeeded) and outcome.duplicate:
-            span.set_attribute("crontick.duplicate", True)  # noqa: FBT003 (OpenTelemetry's signature)
-        if isinstance(outcome, Failed | Dead):
-            span.set_attribute("error.type", outcome.public)
-            span.set_status(Status(StatusCode.ERROR, outcome.error))
-            span.add_event("exception", _exception(outcome, ending.ctx.trace))
-        span.end()
+        if span := self._spans.pop(ending.ctx, None):
+            with suppress(Exception):  # as above
+                _describe(span, ending)
+                span.end()
+
+
+def _describe(span: Span, ending: Ending) -> None:
+    outcome = ending.outcome
+    span.set_attribute("crontick.outcome", _OUTCOMES[type(outcome)])
+    if isinstance(outcome, Succeeded) and outcome.duplicate:
+        span.set_attribute("crontick.duplicate", True)  # noqa: FBT003 (OpenTelemetry's signature)
+    if isinstance(outcome, Failed | Dead):
+        span.set_attribute("error.type", outcome.public)
+        span.set_status(Status(StatusCode.ERROR, outcome.error))
+        span.add_event("exception", _exception(outcome, ending.ctx.trace))
 
 
 def _parent(traceparent: str, tracestate: str) -> Parent:

@@ -26,9 +26,13 @@ class Told:
 
     def spans(self) -> dict[str, Span]:
         """By name; the last of several."""
+        return {span.name: span for span in self.all()}
+
+    def all(self) -> list[Span]:
+        """In the order in which they were told."""
         exports = [ExportTraceServiceRequest.FromString(r.body) for r in self.receiver.requests if "traces" in r.target]
         scopes = [scope for export in exports for each in export.resource_spans for scope in each.scope_spans]
-        return {span.name: span for scope in scopes for span in scope.spans}
+        return [span for scope in scopes for span in scope.spans]
 
     def metrics(self) -> dict[str, Any]:
         """The points of the last export, by name."""

@@ -9,7 +9,7 @@ import psycopg
 import pytest
 from opentelemetry import trace
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
-from opentelemetry.sdk.trace import TracerProvider
+from opentelemetry.sdk.trace import SpanProcessor, TracerProvider
 from opentelemetry.sdk.trace.export import BatchSpanProcessor, SpanExporter, SpanExportResult
 from opentelemetry.trace import Tracer
 
@@ -177,6 +177,54 @@ async def test_an_app_that_has_a_provider_is_told_through_it_before_the_answer(w
     assert told.receiver.requests == []
 
 
+class Broken(SpanProcessor):
+    """One that raises where it is told to."""
+
+    where = ""
+
+    def on_start(self, *_: Any, **__: Any) -> None:
+        if self.where == "on_start":
+            raise RuntimeError(self.where)
+
+    def on_end(self, _: Any) -> None:
+        if self.where == "on_end":
+            raise RuntimeError(self.where)
+
+
+async def test_an_app_whose_processor_raises_loses_its_spans_and_nothing_else(world: World) -> None:
+    broken, provider = Broken(), TracerProvider(shutdown_on_exit=False)
+    provider.add_span_processor(broken)
+    trace.set_tracer_provider(provider)
+    for broken.where, warned in (("on_start", ["the tick has no span: RuntimeError"]), ("on_end", [])):
+        await child.enqueue(world.conn, {})
+        summary = await world.tick(child)
+        assert (summary.succeeded, faults(summary)) == (1, warned)
+
+
+async def test_a_requeued_copy_runs_in_the_trace_of_its_lineage(world: World, told: Told, app: Tracer) -> None:
+    @kind("fails", max_attempts=2, backoff=[1])
+    async def fails(payload: dict[str, Any]) -> None:
+        raise LookupError("on and on")
+
+    world.settings = {"traces": "otlp"}
+    with app.start_as_current_span("request") as request:
+        job = await fails.enqueue(world.conn, {})
+    for attempt in (1, 2):
+        await world.tick(fails)
+        assert said(told.spans()["process fails"])["crontick.attempt"] == attempt
+        assert "in fails" in said(told.spans()["process fails"].events[0])["exception.stacktrace"]
+        await world.later(5)
+    copy = await world.one("select crontick.requeue(%s, 'ada', 'mended')", job)
+    await world.tick(fails)
+    attempts = [span for span in told.all() if span.name == "process fails"]
+    assert [said(span)["messaging.message.id"] for span in attempts] == [str(job), str(job), str(copy)]
+    assert {said(span)["crontick.job.first"] for span in attempts} == {job}
+    asked = request.get_span_context()
+    assert {parent_of(span) for span in attempts} == {
+        (asked.trace_id.to_bytes(16, "big"), asked.span_id.to_bytes(8, "big"))
+    }
+
+
 async def test_a_tick_that_cannot_run_is_told_too(world: World, told: Told) -> None:
     settings = Settings(database_url="postgresql://nobody@127.0.0.1:1/none", environment="test", traces="otlp")
     with pytest.raises(Unavailable):
@@ -198,7 +246,18 @@ async def test_what_runs_on_past_its_timeout_has_its_span_ended(world: World, to
 
     world.settings = {"traces": "otlp"}
     await swallows.enqueue(world.conn, {})
-    assert (await world.tick(swallows)).failed == 1
-    assert said(told.spans()["process swallows"])["crontick.outcome"] == "failed"
-    over.set()
-    await left.wait()
+    try:
+        assert (await world.tick(swallows)).failed == 1
+        assert said(told.spans()["process swallows"])["crontick.outcome"] == "failed"
+    finally:
+        over.set()
+        await left.wait()
+
+
+async def test_ticks_at_the_same_time_lose_no_span_of_each_other(world: World, told: Told) -> None:
+    world.settings = {"traces": "otlp"}
+    await child.enqueue_many(world.conn, [{}] * 40)
+    summaries = await asyncio.gather(*(world.tick(child) for _ in range(3)))
+    assert (sum(summary.succeeded for summary in summaries), [faults(each) for each in summaries]) == (40, [[]] * 3)
+    names = [span.name for span in told.all()]
+    assert (names.count("tick"), names.count("process child")) == (3, 40)
