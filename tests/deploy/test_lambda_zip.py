@@ -1,6 +1,7 @@
 """What deploy/lambda/build.py makes of a project: a zip for Lambda's machine, and one for this that answers events."""
 
 import fcntl
+import os
 import re
 import struct
 import subprocess
@@ -35,6 +36,8 @@ from crontick.jobs import kind
 async def greet(payload: dict[str, Any]) -> str:
     return str(Path(__file__).parent.parent)
 """
+WITH_THE_SETUPTOOLS_HERE: Final = {"PIP_NO_BUILD_ISOLATION": "0"}
+"""pip reads 0 as the option given; it spares the test the fetching of what builds crontick's wheel."""
 UNCHECKED_HASH: Final = 0b01
 RUNTIME: Final = """
 import os, runpy, sys
@@ -59,7 +62,8 @@ class Zips:
             if not made.exists():
                 project = self._project(self._folder / name)
                 command = [sys.executable, str(BUILD), *arguments, "--output", str(made), "acme", "crontick.toml"]
-                done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=project)
+                environ = {**os.environ, **WITH_THE_SETUPTOOLS_HERE}
+                done = subprocess.run(command, check=False, capture_output=True, text=True, cwd=project, env=environ)
                 assert done.returncode == 0, done.stdout + done.stderr
                 (self._folder / f"{name}.said").write_text(done.stdout)
         return made
@@ -168,6 +172,24 @@ def test_the_zip_alone_migrates_ticks_and_answers_events(
         row = conn.execute("select count(*), min(result #>> '{}') from crontick.jobs where status = 'succeeded'")
         assert row.fetchone() == (6, str(task))
     assert api.init_errors == []
+
+
+def test_in_a_project_the_crontick_that_is_installed_is_packed(zips: Zips, tmp_path: Path) -> None:
+    installed, script = tmp_path / "installed", tmp_path / "project/deploy/lambda/build.py"
+    with zipfile.ZipFile(zips.built("here", "--platform", "here")) as made:
+        made.extractall(installed)
+    script.parent.mkdir(parents=True)
+    script.write_bytes(BUILD.read_bytes())
+    pins = re.split(r"\n(?=\S)", LOCK.read_text())
+    script.with_name("requirements.txt").write_text(next(pin for pin in pins if pin.startswith("tzdata")))
+    asked = [sys.executable, str(script), "--platform", "here", "--without-bytecode"]
+    project = tmp_path / "project"
+    environ = {**os.environ, "PYTHONPATH": str(installed)}
+    done = subprocess.run(asked, check=False, capture_output=True, text=True, cwd=project, env=environ)
+    assert done.returncode == 0, done.stdout + done.stderr
+    with zipfile.ZipFile(project / "function.zip") as made, zipfile.ZipFile(zips.built("here")) as whole:
+        packed = {name for name in made.namelist() if re.match("crontick[/-]", name)}
+        assert packed == {name for name in whole.namelist() if re.match("crontick[/-].*[^c]$", name)}
 
 
 def test_what_cannot_be_packed_is_told_with_the_mend(tmp_path: Path) -> None:
