@@ -25,6 +25,7 @@ ARNS = {
     "AWS::Logs::LogGroup": "arn:aws:logs:{region}:{account}:log-group:{name}:*",
     "AWS::SQS::Queue": "arn:aws:sqs:{region}:{account}:{name}",
 }
+NAMED_BY = {"AWS::Lambda::Function": "FunctionName", "AWS::Scheduler::ScheduleGroup": "Name"}
 PLAIN: dict[str, Callable[[list[Any]], Any]] = {
     "Fn::And": all,
     "Fn::Equals": lambda given: given[0] == given[1],
@@ -114,8 +115,9 @@ class Resolving:
             return self._attribute(*name.split(".", 1))
         if name in self._values:
             return self._values[name]
-        assert name in self._template["Resources"], name
-        return self._names.get(name, f"crontick-{name}")
+        resource = self._template["Resources"][name]
+        given = resource.get("Properties", {}).get(NAMED_BY.get(resource["Type"], ""))
+        return self._names.get(name) or (self.resolved(given) if given else f"crontick-{name}")
 
     def _attribute(self, resource: str, attribute: str) -> str:
         if attribute == "Arn":

@@ -2,8 +2,10 @@
 
 import io
 import json
+import re
 import zipfile
 from collections.abc import Collection, Iterator, Mapping
+from datetime import UTC, datetime, timedelta
 from typing import Any, Final, NamedTuple
 
 import botocore.session
@@ -11,8 +13,15 @@ import pytest
 from botocore.exceptions import ClientError
 from moto import mock_aws
 
+from crontick.jobs.config import read_config
+from crontick.jobs.redact import Redactor
+from crontick.jobs.tick_secrets import TickSecrets
+from crontick.jobs.wake.alarm import Alarm
+from crontick.jobs.wake.eventbridge import arm
 from tests.deploy.cloudformation import REGION, resources, translated
 from tests.deploy.test_lambda_template import SECRET, TEMPLATE
+
+README: Final = TEMPLATE.with_name("README.md")
 
 
 class Call(NamedTuple):
@@ -33,7 +42,7 @@ CREATED_BY: Final = {
     "AWS::Lambda::EventInvokeConfig": Call("lambda", "put_function_event_invoke_config"),
     "AWS::Lambda::Url": Call("lambda", "create_function_url_config"),
     "AWS::Scheduler::Schedule": Call("scheduler", "create_schedule", takes_name="Name"),
-    "AWS::Scheduler::ScheduleGroup": Call("scheduler", "create_schedule_group", takes_name="Name"),
+    "AWS::Scheduler::ScheduleGroup": Call("scheduler", "create_schedule_group", answers_name="ScheduleGroupArn"),
 }
 NAMED_BY_OTHERS: Final = {"AWS::ApiGatewayV2::Api", "AWS::Scheduler::ScheduleGroup"}
 """Of these, the ones that a resource of the stack names: they come first."""
@@ -79,7 +88,7 @@ class Account:
             if resource["Type"] in only and name in (made := resources(template, given, created)):
                 call = CREATED_BY[resource["Type"]]
                 answer = self._call(call, name, made[name].get("Properties", {}))
-                created[name] = answer[call.answers_name] if call.answers_name else name
+                created[name] = answer[call.answers_name].rpartition("/")[2] if call.answers_name else name
         return created
 
     def _stack(self, template: dict[str, Any], given: Mapping[str, str], names: Mapping[str, str]) -> dict[str, str]:
@@ -146,7 +155,10 @@ def test_a_function_url_is_created_with_both_permissions(account: Account) -> No
     assert sorted(told["VpcConfig"]["SubnetIds"]) == sorted(account.vpc["SubnetIds"].split(","))
 
 
-def test_everything_at_once_is_created(account: Account) -> None:
+@pytest.mark.anyio
+async def test_everything_at_once_is_created_and_a_tick_can_set_its_alarm(
+    account: Account, monkeypatch: pytest.MonkeyPatch
+) -> None:
     parameters = {"Network": "vpc-without-nat", "Http": "http-api", "FanOut": "yes", "Wake": "yes"}
     names = account.create(EveryMinutes="1", TimeoutSeconds="900", **parameters, **account.vpc)
     endpoints = account.client("ec2").describe_vpc_endpoints()["VpcEndpoints"]
@@ -155,6 +167,19 @@ def test_everything_at_once_is_created(account: Account) -> None:
     assert route["Target"] == f"integrations/{names['ApiIntegration']}"
     policies = account.client("iam").list_role_policies(RoleName=names["Role"])["PolicyNames"]
     assert {"fan-out", "wake"} < set(policies)
+    function = account.client("lambda").get_function(FunctionName=names["Function"])["Configuration"]
+    for name, value in {**function["Environment"]["Variables"], "AWS_REGION": REGION}.items():
+        monkeypatch.setenv(name, value)
+    [wake] = re.findall(r"```toml\n(\[wake\].+?)```", README.read_text(), re.DOTALL)
+    config = read_config(wake).wake
+    assert config is not None
+    alarm = Alarm(datetime.now(UTC).replace(second=0, microsecond=0) + timedelta(hours=1))
+    await arm(config, alarm, TickSecrets(Redactor(())), seconds=30)
+    set_one = account.client("scheduler").get_schedule(Name=alarm.name, GroupName="crontick")
+    assert set_one["Target"]["Arn"] == function["FunctionArn"]
+    assert (
+        set_one["Target"]["RoleArn"] == account.client("iam").get_role(RoleName=names["SchedulerRole"])["Role"]["Arn"]
+    )
 
 
 def _typed(shape: Any, value: Any) -> Any:

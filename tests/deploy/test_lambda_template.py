@@ -18,7 +18,7 @@ ROOT: Final = Path(__file__).parents[2]
 TEMPLATE: Final = ROOT / "deploy/lambda/template.yaml"
 SECRET: Final = f"arn:aws:secretsmanager:{REGION}:{ACCOUNT}:secret:crontick-AbCdEf"
 LAYER: Final = f"arn:aws:lambda:{REGION}:{ACCOUNT}:layer:AWS-Parameters-and-Secrets-Lambda-Extension-Arm64:1"
-FUNCTION: Final = f"arn:aws:lambda:{REGION}:{ACCOUNT}:function:crontick-Function"
+FUNCTION: Final = f"arn:aws:lambda:{REGION}:{ACCOUNT}:function:crontick"
 QUEUE: Final = f"arn:aws:sqs:{REGION}:{ACCOUNT}:crontick-Undelivered"
 VPC: Final = {"VpcId": "vpc-1", "SubnetIds": "subnet-1,subnet-2", "SecurityGroupIds": "sg-1"}
 
@@ -100,8 +100,8 @@ def test_a_function_url_has_both_permissions_and_its_secrets() -> None:
     assert of_type(stack, "AWS::Lambda::Url", "AWS::ApiGatewayV2") == {"Url"}
     both = [stack[name] for name in ("UrlPermission", "UrlInvokePermission")]
     assert [(one["Action"], one["Principal"], one["FunctionName"]) for one in both] == [
-        ("lambda:InvokeFunctionUrl", "*", "crontick-Function"),
-        ("lambda:InvokeFunction", "*", "crontick-Function"),
+        ("lambda:InvokeFunctionUrl", "*", "crontick"),
+        ("lambda:InvokeFunction", "*", "crontick"),
     ]
     # Without these, everybody could invoke the function itself, which migrates.
     assert (both[0]["FunctionUrlAuthType"], both[1]["InvokedViaFunctionUrl"]) == ("NONE", True)
@@ -152,10 +152,13 @@ def test_fan_out_and_wake_get_their_rights_only_when_asked() -> None:
     stack = made(Wake="yes")
     granted = allowed(stack)
     assert "lambda:InvokeFunction" not in granted
-    schedules = f"arn:aws:scheduler:{REGION}:{ACCOUNT}:schedule/crontick-WakeSchedules/*"
+    schedules = f"arn:aws:scheduler:{REGION}:{ACCOUNT}:schedule/crontick/*"
     for verb in ("Create", "Get", "Update", "Delete"):
         assert granted[f"scheduler:{verb}Schedule"] == schedules
     assert granted["iam:PassRole"] == f"arn:aws:iam::{ACCOUNT}:role/crontick-SchedulerRole"
+    variables = stack["Function"]["Environment"]["Variables"]
+    assert (variables["WAKE_TARGET_ARN"], variables["WAKE_ROLE_ARN"]) == (FUNCTION, granted["iam:PassRole"])
+    assert not {name for name in made()["Function"]["Environment"]["Variables"] if name.startswith("WAKE")}
 
 
 def test_alarms_read_what_is_written_and_are_told_where_a_topic_is() -> None:
