@@ -60,7 +60,7 @@ def create_app(
     if settings.admin_secrets or settings.enqueue_secrets:
         routes.append(Route(f"{prefix}/api/{{rest:path}}", _Later(lambda: _api(settings, deployment))))
     if settings.admin_secrets:
-        page = _Later(lambda: _page(settings))
+        page = _Later(lambda: _page(settings, deployment))
         routes += [Route(f"{prefix}/dashboard", page), Route(f"{prefix}/dashboard/{{path:path}}", page)]
 
     @asynccontextmanager
@@ -105,7 +105,7 @@ def _document(settings: Settings) -> ASGIApp:
     return DocumentDoor(settings)
 
 
-def _page(settings: Settings) -> ASGIApp:
+def _page(settings: Settings, deployment: "Callable[[], Deployment] | None") -> ASGIApp:
     import importlib.util
 
     if importlib.util.find_spec("jinja2") is None:
@@ -114,7 +114,7 @@ def _page(settings: Settings) -> ASGIApp:
         raise Unavailable(f"the page needs more: {install('dashboard')}", retry_after_seconds=3600)
     from crontick.handler.dashboard.door import DashboardDoor
 
-    return DashboardDoor(settings)
+    return DashboardDoor(settings, deployment)
 
 
 def _metrics(settings: Settings, deployment: "Callable[[], Deployment]") -> ASGIApp:

@@ -13,6 +13,7 @@ import typer
 from crontick.handler.cli.database import Connection, ask, connected
 from crontick.handler.cli.options import Json, length
 from crontick.handler.cli.screen import say, say_json
+from crontick.handler.cli.status import LOOK_AT
 from crontick.handler.doctor import connection, triggers, work
 from crontick.handler.doctor import settings as together
 from crontick.handler.doctor.fan_out import fan_out
@@ -125,7 +126,9 @@ def _asked(conn: Connection, settings: Settings, deployment: Deployment | None) 
     yield from triggers.github(calls, Path.cwd())
     if deployment is not None:
         yield from fan_out(settings, deployment.config.fan_out, *ask(conn, "read_fan_out"))
-    yield from work.unknown_kinds(ask(conn, "read_overview"), () if deployment is None else deployment.kinds)
+    yield from work.unknown_kinds(
+        ask(conn, "read_overview", {"look_at": LOOK_AT}), () if deployment is None else deployment.kinds
+    )
     yield from work.schedules(deployment, ask(conn, "list_kept_schedules"))
     if deployment is not None:
         yield from zones(conn, deployment, datetime.now(UTC))

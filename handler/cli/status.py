@@ -17,6 +17,7 @@ PAUSES: Final = ("what", "name", "paused_at", "by", "reason")
 WATCH: Final = timedelta(seconds=2)
 BREAKERS_AT_MOST: Final = 20
 ALERTS_AT_MOST: Final = 100
+LOOK_AT: Final = 20_000
 
 MAX_AGE: Final = timedelta(hours=24)
 
@@ -53,7 +54,7 @@ def status(
 
 def _show(conn: There, max_age: timedelta, *, json: bool) -> list[str]:
     [state] = ask(conn, "read_state")
-    work, pauses = ask(conn, "read_overview"), ask(conn, "list_pauses")
+    work, pauses = ask(conn, "read_overview", {"look_at": LOOK_AT}), ask(conn, "list_pauses")
     breakers = ask(conn, "list_breakers", {"at_most": BREAKERS_AT_MOST, "open_only": True})
     alerts = ask(conn, "list_alerts", {"active": True, "at_most": ALERTS_AT_MOST})
     wrong = findings(state, max_age)

@@ -1,6 +1,7 @@
 """The door of the page: who comes in, and where to (P38)."""
 
 import re
+from collections.abc import Callable
 from typing import Final
 from urllib.parse import urlencode
 
@@ -29,6 +30,7 @@ from crontick.handler.problem import (
     UNAVAILABLE,
     Problem,
 )
+from crontick.jobs.deployment import Deployment
 from crontick.jobs.report_files import opened
 from crontick.jobs.settings import Settings
 from crontick.jobs.unavailable import Unavailable
@@ -42,8 +44,9 @@ _A_YEAR: Final = {**HEADERS, "cache-control": "max-age=31536000"}
 class DashboardDoor:
     """``/dashboard`` and all below it."""
 
-    def __init__(self, settings: Settings) -> None:
+    def __init__(self, settings: Settings, deployment: Callable[[], Deployment] | None = None) -> None:
         self._settings = settings
+        self._deployment = deployment
         self._login = Login(settings)
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
@@ -103,7 +106,7 @@ class DashboardDoor:
     async def _show(self, answer: Answer, session: Session, told: Form, at: tuple[str, int]) -> Response:
         path, number = at
         async with opened(self._settings.database_url) as conn:
-            got = await answer(Visit(self._settings, session, conn, told, number))
+            got = await answer(Visit(self._settings, session, conn, told, number, self._deployment))
             if isinstance(got, Go):
                 return gone(path, got, session)
             frame = await read_frame(conn)

@@ -12,6 +12,7 @@ from crontick.handler.operate.asked import ActOnJob, IgnoreJob, ListJobs, OneJob
 from crontick.handler.operate.refused import NotDone
 
 FILTERS: Final = ("status", "kind", "queue", "group", "error", "since", "until")
+ACTS: Final = 100
 STATUSES: Final = ("queued", "running", "succeeded", "failed", "dead", "cancelled")
 
 
@@ -31,7 +32,8 @@ async def jobs(visit: Visit) -> Page:
 async def job(visit: Visit) -> Page:
     """All that is known of one."""
     found = await reads.read_job(visit.conn, OneJob(id=visit.number))
-    return Page("job.html", {"job": found})
+    acts = await reads.read(visit.conn, "list_job_audit", {"id": visit.number, "at_most": ACTS})
+    return Page("job.html", {"job": found, "acts": acts})
 
 
 async def cancel(visit: Visit) -> Go:

@@ -10,7 +10,7 @@ from crontick.handler.operate.asked import Asked, AtMost, ListBreakers, ListDoub
 
 WHAT: Final = ("queue", "kind", "group", "endpoint", "schedule", "all")
 _AT_MOST: Final = 100
-_RECORDS: Final = 200
+_GROUPS: Final = 50
 
 
 async def alerts(visit: Visit) -> Page:
@@ -32,13 +32,6 @@ async def schedules(visit: Visit) -> Page:
     return Page("schedules.html", {"schedules": (await reads.list_schedules(visit.conn, Asked())).schedules})
 
 
-async def reminders(visit: Visit) -> Page:
-    """What was recorded last, so that it is not sent twice."""
-    return Page(
-        "reminders.html", {"records": await reads.read(visit.conn, "list_reminder_records", {"at_most": _RECORDS})}
-    )
-
-
 async def endpoints(visit: Visit) -> Page:
     """Receivers of webhooks, and targets that failed lately."""
     values = {
@@ -48,14 +41,9 @@ async def endpoints(visit: Visit) -> Page:
     return Page("endpoints.html", values)
 
 
-async def limits(visit: Visit) -> Page:
-    """Lines in which jobs wait."""
-    return Page("limits.html", {"limits": (await reads.list_limits(visit.conn, AtMost(limit=_AT_MOST))).limits})
-
-
 async def groups(visit: Visit) -> Page:
     """Groups whose head keeps others waiting."""
-    return Page("groups.html", {"groups": (await reads.list_groups(visit.conn, AtMost(limit=_AT_MOST))).groups})
+    return Page("groups.html", {"groups": (await reads.list_groups(visit.conn, AtMost(limit=_GROUPS))).groups})
 
 
 async def pauses(visit: Visit) -> Page:

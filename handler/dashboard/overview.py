@@ -19,24 +19,25 @@ _DRAWN: Final = 60
 
 async def overview(visit: Visit) -> Page:
     """Counts, the last tick, pictures."""
-    told = await reads.read_overview(visit.conn, Asked())
+    state, work = await reads.read_state(visit.conn), await reads.list_work(visit.conn)
+    paused = (await reads.list_pauses(visit.conn, Asked())).paused
     ticks = (await reads.list_ticks(visit.conn, ListTicks(limit=_TICKS))).ticks
     [due] = await reads.read(visit.conn, "read_next_due", {})
-    kinds = await list_kind_times(visit.conn)
+    kinds = await list_kind_times(visit.conn, ticks_at_most=_TICKS)
     came = [tick for tick in ticks if tick.ended != "busy"]
     drawn = [
         pictures.outcomes(came[:_DRAWN]),
-        pictures.ages(told.work),
+        pictures.ages(work),
         pictures.gaps(came),
         pictures.durations(kinds),
     ]
     values = {
-        "state": told.state,
-        "queues": by_queue(told.work),
-        "cut": {(row.queue, _column(row)) for row in told.work if row.or_more},
+        "state": state,
+        "queues": by_queue(work),
+        "cut": {(row.queue, _column(row)) for row in work if row.or_more},
         "columns": COLUMNS,
         "counted": COUNTED,
-        "paused": told.paused,
+        "paused": paused,
         "next_due_at": due["next_due_at"],
         "late": lateness(came),
         "pictures": drawn,

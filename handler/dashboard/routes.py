@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from crontick.handler.dashboard import dead, decisions, jobs, lists
+from crontick.handler.dashboard import configured, dead, decisions, jobs, lists
 from crontick.handler.dashboard.overview import overview
 from crontick.handler.dashboard.visit import Answer, Go, Visit
 
@@ -19,9 +19,10 @@ READS: Final[dict[str, Answer]] = {
     "alerts": lists.alerts,
     "doubts": lists.doubts,
     "schedules": lists.schedules,
-    "reminders": lists.reminders,
+    "reminders": configured.reminders,
+    "reminders/preview": configured.preview,
     "endpoints": lists.endpoints,
-    "limits": lists.limits,
+    "limits": configured.limits,
     "groups": lists.groups,
     "pauses": lists.pauses,
     "reports": lists.reports,

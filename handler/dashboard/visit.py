@@ -8,7 +8,9 @@ import msgspec
 from crontick.handler.dashboard.form import Form
 from crontick.handler.dashboard.session import Session
 from crontick.handler.operate.reads import Connection
+from crontick.jobs.deployment import Deployment
 from crontick.jobs.settings import Settings
+from crontick.jobs.unavailable import Unavailable
 
 
 class Visit(msgspec.Struct, frozen=True):
@@ -19,6 +21,15 @@ class Visit(msgspec.Struct, frozen=True):
     conn: Connection
     told: Form
     number: int = 0
+    deploying: Callable[[], Deployment] | None = None
+
+    @property
+    def deployment(self) -> Deployment | None:
+        """What this process knows of kinds and configuration; None where these are wrong, and no tick starts."""
+        try:
+            return self.deploying() if self.deploying else None
+        except Unavailable:
+            return None
 
 
 class Page(msgspec.Struct, frozen=True):

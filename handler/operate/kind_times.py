@@ -11,9 +11,11 @@ from crontick.jobs.tally import EDGES_MS
 TICKS_AT_MOST: Final = 2000
 
 
-async def list_kind_times(conn: Connection, within: timedelta = timedelta(days=1)) -> list[KindTimes]:
-    """The kinds that ran within that time, by name; of more than 2000 ticks the last 2000 are looked at."""
-    values = {"within_seconds": within.total_seconds(), "at_most": TICKS_AT_MOST}
+async def list_kind_times(
+    conn: Connection, within: timedelta = timedelta(days=1), *, ticks_at_most: int = TICKS_AT_MOST
+) -> list[KindTimes]:
+    """The kinds that ran within that time, by name; of more ticks than so many the last ones are looked at."""
+    values = {"within_seconds": within.total_seconds(), "at_most": ticks_at_most}
     return [_times(row) for row in await read(conn, "list_kind_times", values)]
 
 

@@ -5,11 +5,10 @@ from collections.abc import Callable, Iterable
 from datetime import timedelta
 from typing import Any, Final
 
-from crontick.handler.operate.asked import Asked
 from crontick.handler.operate.kind_times import TICKS_AT_MOST, list_kind_times
 from crontick.handler.operate.prometheus import Gauge
-from crontick.handler.operate.reads import Connection, read, read_overview
-from crontick.handler.operate.states import KindTimes, Overview, Work
+from crontick.handler.operate.reads import Connection, list_work, read, read_state
+from crontick.handler.operate.states import KindTimes, State, Work
 from crontick.jobs.deployment import Deployment
 from crontick.sql import VERSION, query
 
@@ -19,6 +18,8 @@ ENDS: Final = (
     *("succeeded", "failed", "dead", "snoozed", "cancelled", "handed_back", "duplicates", "rescued", "lost"),
 )
 OTHER: Final = "other"
+WORK_LOOKED_AT: Final = 20_000
+"""Longer than a page may take: a backlog is to be seen growing."""
 
 
 async def gather(conn: Connection, deployment: Deployment) -> list[Gauge]:
@@ -26,15 +27,16 @@ async def gather(conn: Connection, deployment: Deployment) -> list[Gauge]:
     async with conn.transaction():
         limits = {"statement_timeout_ms": STATEMENT_TIMEOUT_MS}
         await conn.execute(query("bound_segment").text.encode(), limits)
-        overview = await read_overview(conn, Asked())
+        state = await read_state(conn)
+        paused = await read(conn, "list_pauses", {})
+        work = await list_work(conn, WORK_LOOKED_AT)
         values = {"within_seconds": RECENT.total_seconds(), "at_most": TICKS_AT_MOST}
         recent = await read(conn, "read_recent_ticks", values)
         times = await list_kind_times(conn, RECENT)
-    return [*_now(overview), *_work(overview.work, deployment), *_ticks(recent), *_kinds(times, deployment)]
+    return [*_now(state, len(paused)), *_work(work, deployment), *_ticks(recent), *_kinds(times, deployment)]
 
 
-def _now(overview: Overview) -> list[Gauge]:
-    state = overview.state
+def _now(state: State, paused: int) -> list[Gauge]:
     last: list[tuple[dict[str, str], float]] = (
         [] if state.last_tick_at is None else [({}, state.last_tick_at.timestamp())]
     )
@@ -45,7 +47,7 @@ def _now(overview: Overview) -> list[Gauge]:
         Gauge("crontick_open_breakers", "Targets that are not called for the time being.", [({}, state.open_breakers)]),
         Gauge("crontick_blocked_groups", "Groups whose first job keeps others waiting.", [({}, state.blocked_groups)]),
         Gauge("crontick_disabled_endpoints", "Endpoints that were disabled.", [({}, state.disabled_endpoints)]),
-        Gauge("crontick_paused", "What is paused: all, queues, kinds, groups.", [({}, len(overview.paused))]),
+        Gauge("crontick_paused", "What is paused: all, queues, kinds, groups.", [({}, paused)]),
     ]
 
 

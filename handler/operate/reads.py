@@ -29,6 +29,7 @@ Row = TypeVar("Row")
 LOOK_AT: Final = 20_000
 """Jobs that one page looks at, whatever is searched: so many cost the same among a thousand and among millions."""
 DEAD_LOOKED_AT: Final = 4_000
+WORK_LOOKED_AT: Final = 5_000
 NEXT_SLOTS: Final = 5
 FIRING_AT_MOST: Final = 100
 UNFINISHED: Final = frozenset({"queued", "running", "failed"})
@@ -134,19 +135,30 @@ async def list_ticks(conn: Connection, asked: ListTicks) -> states.Ticks:
     return states.Ticks(ticks=ticks, below=ticks[-1].id if len(ticks) == asked.limit else None)
 
 
-async def read_overview(conn: Connection, _asked: Asked) -> states.Overview:
-    """How things stand; raises ``NotDone`` where nothing was migrated."""
+async def read_state(conn: Connection) -> states.State:
+    """What a person asks first; raises ``NotDone`` where nothing was migrated."""
     found = await typed(conn, "read_state", states.State, {})
     if not found:
         raise NotDone("this database has no environment yet: run `crontick migrate`", "missing")
+    return found[0]
+
+
+async def read_overview(conn: Connection, _asked: Asked) -> states.Overview:
+    """How things stand; raises ``NotDone`` where nothing was migrated."""
+    state = await read_state(conn)
     breakers = await list_breakers(conn, ListBreakers(open_only=True))
     return states.Overview(
-        state=found[0],
-        work=await typed(conn, "read_overview", states.Work, {}),
+        state=state,
+        work=await list_work(conn),
         paused=await typed(conn, "list_pauses", states.Pause, {}),
         breakers=breakers.breakers,
         alerts=(await list_alerts(conn, ListAlerts(active=True, limit=FIRING_AT_MOST))).alerts,
     )
+
+
+async def list_work(conn: Connection, look_at: int = WORK_LOOKED_AT) -> list[states.Work]:
+    """Unfinished jobs and dead letters, counted up to about so many."""
+    return await typed(conn, "read_overview", states.Work, {"look_at": look_at})
 
 
 def missing_job(job: int) -> NotDone:

@@ -78,7 +78,7 @@ class Limits(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Group(msgspec.Struct, frozen=True, kw_only=True):
-    """A group whose head keeps others waiting."""
+    """A group whose head keeps others waiting; ``waiting`` ends at a hundred."""
 
     group_key: str
     head: int

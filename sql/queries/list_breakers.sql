@@ -7,8 +7,7 @@ select
         from (
             select from crontick.unfinished_jobs as j
             where j.held_by = b.hold and j.held_by <> 'group'
-            order by j.held_by, j.kind, j.id
-            limit 1000
+            limit 1000 -- noqa: AM09
         ) as held
     ) as waiting
 from crontick.breakers as b

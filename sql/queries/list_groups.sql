@@ -1,5 +1,5 @@
 -- Groups whose head keeps others waiting, the longest wait first; of a thousand groups, no more are looked at, and no more than a
--- thousand jobs of each.
+-- hundred jobs of each.
 with waiting as materialized (
     select w.group_digest, w.waiting_since from crontick.waiting_groups(1000) as w
     order by w.waiting_since
@@ -15,7 +15,7 @@ select
             select from crontick.unfinished_jobs as j
             where j.group_digest = w.group_digest and j.held_by = 'group'
             order by j.group_digest, j.id
-            limit 1000
+            limit 100
         ) as behind
     ) as waiting,
     crontick.now() - w.waiting_since as oldest_age, left(h.last_error, 200) as head_error

@@ -66,7 +66,7 @@ def measured(url: str) -> int:
 def requests(asker: Asker, *, finished: int) -> list[tuple[str, Callable[[], Answer]]]:
     """Every page, search and read by its name, over a shop with so many finished jobs."""
     job = 250  # dead, and waits for a decision
-    pages = [path.replace("N", str(job)) for path in READS]
+    pages = [path.replace("N", str(job)) for path in READS if path != "reminders/preview"]
     unfinished = [f"jobs/{finished + nth}" for nth in (5, 6, 7, 8, 9, 1019)]
     found = [_get(asker, f"/dashboard/{path}".rstrip("/")) for path in (*pages, *unfinished, *_SEARCHES)]
     found += [("POST /dashboard/dead/preview", lambda: asker.post("/dashboard/dead/preview", _CHOICE))]
