@@ -83,30 +83,37 @@ class Listening:
         if conn is None or self._lost.is_set():
             return None
         try:
-            [[[at, next_due_at]]] = await self._ask([statement(query("see_watcher"), self._row)])
+            return await self._see(conn)
         except _LOST:
             if self._conn is conn:
                 self._lost.set()
             return None
-        return Seen(at, next_due_at)
 
     async def close(self) -> None:
         """Nobody is to notify for this watcher's sake any more."""
         if self._conn is not None and not self._lost.is_set():
+            forget = statement(query("forget_watcher"), {"watcher": self._row["watcher"]})
             with suppress(*_LOST):
                 async with asyncio.timeout(_GOODBYE_SECONDS):
-                    await self._ask([statement(query("forget_watcher"), {"watcher": self._row["watcher"]})])
+                    await self._ask(self._conn, [forget])
         self._drop()
 
     async def _open(self) -> None:
         self._lost.clear()
-        self._conn = await connect(self._url, timeout_seconds=_TRIP_SECONDS)
-        self._row["listens"] = not await self._pooled()
-        if self._row["listens"]:
-            await self._ask([statement(query("listen_for_jobs"), {})])
-        # Seen before it looks: what is enqueued from here on is notified, what was before is found by the look.
-        await self._ask([statement(query("see_watcher"), self._row)])
-        if self._row["listens"]:
+        conn = await connect(self._url, timeout_seconds=_TRIP_SECONDS)
+        try:
+            listens = self._row["listens"] = not await self._pooled(conn)
+            if listens:
+                await self._ask(conn, [statement(query("listen_for_jobs"), {})])
+            # Seen before it looks: what is enqueued from here on is notified, what was before is found by the look.
+            await self._see(conn)
+        except BaseException:
+            self._read(None)
+            conn.pgconn.finish()
+            raise
+        # Not sooner: a look on a connection that is being prepared would come between its trips.
+        self._conn = conn
+        if listens:
             self._tell("listening for jobs", level=logging.INFO)
         else:
             self._tell(
@@ -117,7 +124,7 @@ class Listening:
         self._on_back()
 
     async def _beat(self) -> None:
-        """Returns when the connection is lost."""
+        """Raises when the connection is lost."""
         while not self._lost.is_set():
             try:
                 async with asyncio.timeout(BEAT_SECONDS):
@@ -126,31 +133,25 @@ class Listening:
                 await self.look()
         raise psycopg.OperationalError("the connection was lost")
 
-    async def _pooled(self) -> bool:
+    async def _pooled(self, conn: psycopg.AsyncConnection[Any]) -> bool:
         """Whether each statement may meet another session. A pooler tells a process number of its own."""
-        assert self._conn is not None
-        if await self._process(self._conn) == self._conn.info.backend_pid:
+        if await _process(conn) == conn.info.backend_pid:
             return False
         other = await connect(self._url, timeout_seconds=_TRIP_SECONDS)
         try:
             for _ in range(_LOOKS):
-                if await self._process(self._conn) == await self._process(other):
+                if await _process(conn) == await _process(other):
                     return True
         finally:
             await other.close()
         return False
 
-    async def _process(self, conn: psycopg.AsyncConnection[Any]) -> int:
-        [answer] = await trip(conn, [[statement(query("read_connection"), {})]], timeout_seconds=_TRIP_SECONDS)
-        if answer.error is not None:
-            raise answer.error
-        return int(answer.rows[0][0][0])
+    async def _see(self, conn: psycopg.AsyncConnection[Any]) -> Seen:
+        [[[at, next_due_at]]] = await self._ask(conn, [statement(query("see_watcher"), self._row)])
+        return Seen(at, next_due_at)
 
-    async def _ask(self, segment: Segment) -> list[Any]:
+    async def _ask(self, conn: psycopg.AsyncConnection[Any], segment: Segment) -> list[Any]:
         async with self._turn:
-            conn = self._conn
-            if conn is None:
-                raise psycopg.OperationalError("the connection was lost")
             self._read(None)
             [answer] = await trip(conn, [segment], timeout_seconds=_TRIP_SECONDS)
             self._hear(conn)
@@ -194,3 +195,11 @@ class Listening:
         if sentence != self._told:
             self._told = sentence
             log.log(level, "%s", sentence, extra={"fields": {"event": "watch_connection"}})
+
+
+async def _process(conn: psycopg.AsyncConnection[Any]) -> int:
+    """The number of the session that this statement meets."""
+    [answer] = await trip(conn, [[statement(query("read_connection"), {})]], timeout_seconds=_TRIP_SECONDS)
+    if answer.error is not None:
+        raise answer.error
+    return int(answer.rows[0][0][0])

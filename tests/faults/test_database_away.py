@@ -1,13 +1,9 @@
 """The database is down, waking, restarted, read-only: a served tick or ``Unavailable``, and nothing is lost."""
 
 import asyncio
-import shutil
 import socket
-import tempfile
 from collections.abc import Callable, Iterator
-from concurrent.futures import Future, ThreadPoolExecutor
-from contextlib import AbstractContextManager, ExitStack, contextmanager
-from pathlib import Path
+from contextlib import AbstractContextManager, contextmanager
 from typing import Any
 
 import psycopg
@@ -18,49 +14,16 @@ from crontick.jobs import Context, kind
 from crontick.jobs.process import run_tick
 from crontick.jobs.request import TickRequest
 from crontick.jobs.unavailable import Unavailable
-from crontick.sql.embedded import FAST, postgres
-from crontick.sql.migrate import migrate
 from tests.faults import doomed
 from tests.faults.world import World, deployed
-
-
-class Server:
-    """A PostgreSQL that can be stopped and started again at the same address, its data kept."""
-
-    def __init__(self, folder: Path, port: int) -> None:
-        self._folder = folder
-        self._port = port
-        self._running = ExitStack()
-        self._thread = ThreadPoolExecutor(1)  # the server ends with the thread that started it
-        self.url = f"postgresql://postgres@127.0.0.1:{port}/postgres"
-
-    async def restart(self) -> None:
-        await asyncio.wrap_future(self.stop())
-        await asyncio.wrap_future(self.start())
-
-    def start(self) -> Future[Any]:
-        server = postgres(self._folder, port=self._port, settings=FAST)
-        return self._thread.submit(self._running.enter_context, server)
-
-    def stop(self) -> Future[Any]:
-        return self._thread.submit(self._running.close)
+from tests.worlds import own_server as servers
+from tests.worlds.own_server import Server
 
 
 @pytest.fixture(scope="module")
 def own_server() -> Iterator[Server]:
-    folder = Path(tempfile.mkdtemp(prefix="restarted-", dir="/tmp"))
-    folder.chmod(0o755)
-    port = free_port()
-    server = Server(folder / "data", port)
-    server.start().result(60)
-    try:
-        migrate(server.url, environment="test", test_clock=True)
-        with psycopg.connect(server.url, autocommit=True) as conn:
-            conn.execute("create table ran (job bigint not null, attempt int not null)")
+    with servers.own_server() as server:
         yield server
-    finally:
-        server.stop().result(60)
-        shutil.rmtree(folder, ignore_errors=True)
 
 
 def value(url: str, text: str, *values: Any) -> Any:

@@ -13,15 +13,14 @@ from crontick.handler.watch_ticks import WatchTicks
 from crontick.jobs.kind import Kind
 from crontick.jobs.stop import Stop
 from crontick.jobs.watch import Watch
-from tests.faults import world as worlds
-from tests.faults.world import World
+from tests.faults.world import World, deployed
 from tests.watch import kinds
 from tests.worlds.process import Child, Processes
 from tests.worlds.waiting import async_until, until
 
 COMMAND = "import sys; from crontick.handler.cli.run import run; sys.exit(run(sys.argv[1:]))"
 
-Watching: TypeAlias = Callable[..., AbstractAsyncContextManager[None]]
+Watching: TypeAlias = Callable[..., AbstractAsyncContextManager["Inside"]]
 
 
 @pytest.fixture
@@ -65,33 +64,57 @@ def watchers(world: World) -> Watchers:
     return Watchers(world)
 
 
+@dataclass(slots=True)
+class Inside:
+    """A watcher in this process."""
+
+    watch: Watch
+    stop: Stop
+
+    def end(self) -> None:
+        """As the first signal does, with no time at all for what runs."""
+        self.stop.ask(cut_in_seconds=0)
+        self.watch.stopped()
+
+
+@asynccontextmanager
+async def watched(
+    url: str,
+    listen_url: str | None = None,
+    *,
+    every_seconds: float = 3600,
+    known: Iterable[Kind[Any]] = (kinds.note, kinds.wait),
+    **settings: Any,
+) -> AsyncIterator[Inside]:
+    """A watcher in this process, while inside, which ends it and waits for its end."""
+    stop = Stop()
+    watch = Watch(WatchTicks(deployed(url, known, **settings), stop).tick, stop, every_seconds=every_seconds)
+    inside = Inside(watch, stop)
+    running = asyncio.create_task(watch.run(listen_url or url))
+    try:
+        yield inside
+    finally:
+        inside.end()
+        assert await asyncio.wait_for(running, 60) == "asked"
+
+
 @pytest.fixture
 def watching(world: World) -> Watching:
-    """A watcher in this process, while inside; it has registered when the block begins."""
+    """The same, on the world's database; it has registered when the block begins."""
 
     @asynccontextmanager
-    async def inside(
-        url: str | None = None,
-        *,
-        every_seconds: float = 3600,
-        known: Iterable[Kind[Any]] = (kinds.note, kinds.wait),
-        registered: bool = True,
-        **settings: Any,
-    ) -> AsyncIterator[None]:
-        deployment = worlds.deployed(url or world.url, known, **settings)
-        stop = Stop()
-        watch = Watch(WatchTicks(deployment, stop).tick, stop, every_seconds=every_seconds)
-        running = asyncio.create_task(watch.run(url or world.url))
-        try:
-            if registered:
-                await async_until(lambda: world.value("select count(*) > 0 from crontick.watchers"))
-            yield
-        finally:
-            stop.ask(cut_in_seconds=0)
-            watch.stopped()
-            assert await asyncio.wait_for(running, 60) == "asked"
+    async def registered(url: str | None = None, *urls: str, **options: Any) -> AsyncIterator[Inside]:
+        async with watched(url or world.url, *urls, **options) as inside:
+            await async_until(lambda: world.value("select count(*) > 0 from crontick.watchers"))
+            yield inside
 
-    return inside
+    return registered
+
+
+async def ran(world: World, job: int) -> None:
+    """The job ran, once."""
+    await async_until(lambda: world.value("select count(*) from ran where job = %s", job))
+    assert await world.value("select count(*) from ran where job = %s", job) == 1
 
 
 def said(child: Child, words: str) -> None:

@@ -7,7 +7,7 @@ import pytest
 from tests.faults import doomed
 from tests.faults.world import World
 from tests.watch import kinds
-from tests.watch.conftest import Watchers, said
+from tests.watch.conftest import Watchers, said, watched
 from tests.worlds.process import Child
 from tests.worlds.proxy import Proxy
 from tests.worlds.waiting import async_until
@@ -38,15 +38,13 @@ async def test_before_it_is_connected(world: World, watchers: Watchers, proxy: P
 
 
 @pytest.mark.parametrize(("event", "only_when"), [CLAIM, SETTLE, CLOSE], ids=["claim", "settle", "close"])
-async def test_in_the_middle_of_a_trip(world: World, watchers: Watchers, event: str, only_when: str) -> None:
+async def test_in_the_middle_of_a_trip(world: World, event: str, only_when: str) -> None:
     job = await world.enqueue(kinds.note)
     await world.hold(event, only_when)
-    child = watchers.start()
-    await world.session_in_it()
-    child.terminate()
-    said(child, "asked to end")
-    await world.go_on()
-    assert child.wait() == 0
+    async with watched(world.url) as watcher:
+        await world.session_in_it()
+        watcher.stop.ask(cut_in_seconds=20)
+        await world.go_on()
     assert await world.status(job) == "succeeded"
     assert await world.rows("select job from ran") == [(job,)]
     assert await world.rows("select id from crontick.ticks where ended_at is null") == []
@@ -95,30 +93,22 @@ async def test_in_a_thread_that_does_not_end_in_time_its_job_waits_for_the_lease
     assert await world.rows(told, lease, job) == [("queued", 0, True)]
 
 
+@pytest.mark.parametrize("how", [signal.SIGTERM, signal.SIGKILL])
 async def test_a_third_signal_and_a_kill_end_it_at_once_and_what_ran_is_rescued(
-    world: World, watchers: Watchers
+    world: World, watchers: Watchers, how: signal.Signals
 ) -> None:
     job = await world.enqueue(kinds.wait)
     child = await began(world, watchers, job)
-    child.terminate()
-    said(child, "asked to end")
-    child.process.send_signal(signal.SIGINT)
-    child.terminate()
-    assert child.wait() == -signal.SIGTERM
-    await rescued(world, watchers, job)
-    other = await world.enqueue(kinds.wait)
-    (await began(world, watchers, other)).kill()
-    await rescued(world, watchers, other)
-
-
-async def rescued(world: World, watchers: Watchers, job: int) -> None:
-    """By another watcher, which runs it, and is killed when it has."""
+    if how == signal.SIGTERM:
+        child.terminate()
+        said(child, "asked to end")
+        child.process.send_signal(signal.SIGINT)
+    child.process.send_signal(how)
+    assert child.wait() == -how
     await world.later("1 hour")
-    child = await began(world, watchers, job)
-    child.process.send_signal(doomed.GO_ON)
-    await async_until(lambda: _succeeded(world, job))
+    assert (await world.tick(kinds=("note",))).rescued == 1
+    assert await world.rows("select status, attempt from crontick.jobs where id = %s", job) == [("queued", 1)]
     assert await world.rows("select outcome from crontick.attempts where job = %s", job) == [("rescued",)]
-    child.kill()
 
 
 async def test_a_thread_past_its_timeout_ends_the_process_after_the_tick(world: World, watchers: Watchers) -> None:

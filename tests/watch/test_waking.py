@@ -1,6 +1,8 @@
 """A watcher runs what is enqueued without a poll, what is planned at its time, and nobody pays who has no watcher."""
 
 import json
+import socket
+from pathlib import Path
 from typing import Any
 
 import psycopg
@@ -9,22 +11,18 @@ import pytest
 from crontick.jobs import seats
 from tests.faults.world import World
 from tests.watch import kinds
-from tests.watch.conftest import Watchers, Watching
+from tests.watch.conftest import Watchers, Watching, ran
 from tests.worlds.waiting import async_until
 
 
-async def runs(world: World, job: int) -> int:
-    return int(await world.value("select count(*) from ran where job = %s", job))
-
-
-async def ran(world: World, job: int) -> None:
-    await async_until(lambda: runs(world, job))
-
-
 async def test_it_runs_what_is_enqueued_planned_and_hurried_and_tells_nothing_of_idle_ticks(
-    world: World, watchers: Watchers
+    world: World, watchers: Watchers, tmp_path: Path
 ) -> None:
-    child = watchers.start()
+    with socket.socket(socket.AF_UNIX, socket.SOCK_DGRAM) as systemd:
+        systemd.bind(str(tmp_path / "notify"))
+        systemd.settimeout(30)
+        child = watchers.start(NOTIFY_SOCKET=str(tmp_path / "notify"))
+        assert systemd.recv(100) == b"READY=1"
     await watchers.listening()
     await ran(world, await world.enqueue(kinds.note))
     first = await world.enqueue(kinds.note, group_key="account 7")
@@ -62,15 +60,13 @@ async def test_a_tick_in_the_middle_of_a_job_looks_at_once_at_what_was_enqueued(
         assert await world.status(long) == "running"
 
 
-async def test_watchers_and_ticks_from_outside_share_the_work(world: World, watchers: Watchers) -> None:
-    watchers.start()
-    watchers.start()
-    await watchers.listening(2)
-    await kinds.note.enqueue_many(world.conn, [{}] * 100)
-    await world.tick()
-    await async_until(lambda: world.value("select count(*) >= 100 from ran"))
-    await async_until(lambda: world.value("select not exists (select from crontick.unfinished_jobs)"))
-    assert await world.rows("select count(*), count(distinct job) from ran") == [(100, 100)]
+async def test_watchers_and_ticks_from_outside_share_the_work(world: World, watching: Watching) -> None:
+    async with watching(), watching(), watching():
+        await async_until(lambda: world.value("select count(*) = 3 from crontick.watchers where listens"))
+        await kinds.note.enqueue_many(world.conn, [{}] * 300)
+        await world.tick()
+        await async_until(lambda: world.value("select not exists (select from crontick.unfinished_jobs)"))
+    assert await world.rows("select count(*), count(distinct job) from ran") == [(300, 300)]
 
 
 async def test_what_a_tick_from_outside_puts_off_runs_at_its_time(world: World, watching: Watching) -> None:
