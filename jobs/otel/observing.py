@@ -40,13 +40,16 @@ class Observing:
             from crontick.sql.extras import install
 
             self._faults.append(f"CRONTICK_TRACES is set, and OpenTelemetry is not installed: {install('otel')}")
+        except Exception as error:  # noqa: BLE001 (the SDK raises for some of its variables)
+            said = f"{type(error).__name__}: {error}"
+            self._faults.append(self._redact(f"OpenTelemetry cannot be set up, see its OTEL_ variables: {said}"))
 
     async def run(self, trigger: str, tick: Callable[[], Awaitable[Summary]], left: Callable[[], float]) -> Summary:
         """The tick's summary, with a warning for each thing that could not be told; what it raised is told as well."""
         try:
             with self._span(trigger) as span:
                 summary = await tick()
-                if span is not None:
+                with suppress(Exception):  # a span of somebody's own class may raise anything
                     _describe(span, summary)
         except Exception:
             await self._tell(None, min(left(), LONGEST_SECONDS))
@@ -82,12 +85,13 @@ class Observing:
             yield span
         except Exception as error:
             said = error.sentence if isinstance(error, Unavailable) else "a fault of crontick"
-            span.set_attribute("error.type", type(error).__name__)
-            span.set_status(Status(StatusCode.ERROR, said))
+            with suppress(Exception):  # as above
+                span.set_attribute("error.type", type(error).__name__)
+                span.set_status(Status(StatusCode.ERROR, said))
             raise
         finally:
             detach(token)
-            with suppress(Exception):  # as above: the tick is over, and its jobs are settled
+            with suppress(Exception):  # as above
                 span.end()
 
     async def _tell(self, summary: Summary | None, seconds: float) -> list[str]:
@@ -113,7 +117,9 @@ class Observing:
             return f"the traces were not told: {type(error).__name__}"
 
 
-def _describe(span: "Span", summary: Summary) -> None:
+def _describe(span: "Span | None", summary: Summary) -> None:
+    if span is None:
+        return
     told: dict[str, int | str | bool] = {f"crontick.{name}": getattr(summary, name) for name in (*COUNTS, "scheduled")}
     told |= {"crontick.ran": summary.ran, "crontick.stop_reason": summary.not_run or summary.stop_reason}
     if summary.tick is not None:

@@ -1,6 +1,7 @@
 """The trace beside a payload: who gives it, what is left alone, and where it goes on to."""
 
 import json
+from pathlib import Path
 
 import pytest
 from opentelemetry.trace import Tracer
@@ -81,3 +82,13 @@ async def test_a_kind_at_a_url_is_told_the_trace_in_its_header_and_nothing_of_it
     assert traced[:52] == f"00-{attempt.trace_id.hex()}-{attempt.span_id.hex()}"
     assert carried[3:35] != traced[3:35]
     assert not {"baggage", "tracestate"} & http_receiver.requests[1].headers.keys()
+
+
+async def test_a_webhook_is_told_the_trace_too(world: World, http_receiver: HttpReceiver, tmp_path: Path) -> None:
+    (tmp_path / "crontick.toml").write_text('[http]\nallow = ["127.0.0.1"]')
+    world.settings = {"config_path": tmp_path / "crontick.toml"}
+    payload = {"url": f"{http_receiver.url}/hook", "body": {"$trace": 7}, "$trace": {"traceparent": PARENT}}
+    await world.one("select crontick.enqueue('deliver_webhook', %s::jsonb)", json.dumps(payload))
+    assert (await world.tick()).succeeded == 1
+    [request] = http_receiver.requests
+    assert (request.headers["traceparent"], json.loads(request.body)) == (PARENT, {"$trace": 7})

@@ -1,6 +1,7 @@
 """Traces, as a collector reads them: from the enqueue over the run to the child, without any secret in them."""
 
 import asyncio
+import json
 import threading
 from contextlib import suppress
 from typing import Any
@@ -121,19 +122,22 @@ async def test_no_secret_leaves_in_a_span_not_even_in_one_of_the_functions_own(
     world.settings = {"traces": "otlp", "signing_secrets": ("hunter2-hunter2",), "encryption_keys": (keys,)}
     with app.start_as_current_span("request") as request:
         await tells_all.enqueue(world.conn, {"card": "4111111111111111"})
-    assert (await world.tick(tells_all)).dead == 1
+    in_clear = {"card": "4111111111111111", "$trace": {"traceparent": PARENT}}
+    await world.one("select crontick.enqueue('tells_all', %s::jsonb)", json.dumps(in_clear))
+    assert (await world.tick(tells_all)).dead == 2
     [export] = told.receiver.requests
     assert b"hunter2" not in export.body
     assert b"4111" not in export.body
+    asked = {request.get_span_context().trace_id.to_bytes(16, "big"), bytes.fromhex(PARENT[3:35])}
+    assert {span.trace_id for span in told.all() if span.name == "process tells_all"} == asked
     spans = told.spans()
     attempt = spans["process tells_all"]
     [event] = attempt.events
     assert attempt.status.code == Status.STATUS_CODE_ERROR
-    assert attempt.trace_id == request.get_span_context().trace_id.to_bytes(16, "big")
     assert said(event)["exception.message"] == "no: [redacted] [redacted]"
     assert (said(attempt)["crontick.outcome"], said(attempt)["error.type"]) == ("dead", "Permanent")
-    [own] = [span for name, span in spans.items() if name.startswith("pay")]
-    assert (parent_of(own), own.events[0].attributes[0].value.string_value) == (itself(attempt), "[redacted]")
+    [own] = [span for span in told.all() if span.name.startswith("pay") and parent_of(span) == itself(attempt)]
+    assert own.events[0].attributes[0].value.string_value == "[redacted]"
 
 
 @pytest.mark.parametrize("answer", [Answer(status=500), Answer(hang=True)], ids=["500", "hangs"])
@@ -199,6 +203,17 @@ async def test_an_app_whose_processor_raises_loses_its_spans_and_nothing_else(wo
         await child.enqueue(world.conn, {})
         summary = await world.tick(child)
         assert (summary.succeeded, faults(summary)) == (1, warned)
+
+
+async def test_a_variable_that_the_sdk_refuses_is_named_and_stops_no_tick(
+    world: World, told: Told, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("OTEL_SPAN_EVENT_COUNT_LIMIT", "many")
+    world.settings = {"traces": "otlp"}
+    await child.enqueue(world.conn, {})
+    summary = await world.tick(child)
+    [warning] = faults(summary)
+    assert (summary.succeeded, told.receiver.requests, "OTEL_SPAN_EVENT_COUNT_LIMIT" in warning) == (1, [], True)
 
 
 async def test_a_requeued_copy_runs_in_the_trace_of_its_lineage(world: World, told: Told, app: Tracer) -> None:
