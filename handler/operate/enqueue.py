@@ -88,7 +88,14 @@ def enqueueing(
             "body": sha256(body).digest(),
             "jobs": msgspec.json.encode([_checked(job, known, nth, trace) for nth, job in enumerate(jobs, 1)]).decode(),
         }
-        return EnqueuedJobs(jobs=msgspec.json.decode(await _enqueued(database_url, values), type=list[EnqueuedJob]))
+        enqueued = msgspec.json.decode(await _enqueued(database_url, values), type=list[EnqueuedJob])
+        if known.config.wake is not None and known.settings.environment != "test":
+            # Imported here: a door whose deployment is called by the clock alone pays for none of it.
+            from crontick.jobs.wake.after_commit import wake_for
+
+            moments = [job.delay_seconds if job.run_at is None else job.run_at for job in jobs]
+            await wake_for(moments, known.config.wake, known.redact)
+        return EnqueuedJobs(jobs=enqueued)
 
     return answer
 

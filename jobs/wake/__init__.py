@@ -14,4 +14,4 @@ async def arm_wake(run_at: datetime | timedelta | float | None = None) -> dateti
     """
     from crontick.jobs.wake.after_commit import wake_for
 
-    return await wake_for(run_at)
+    return await wake_for([run_at])

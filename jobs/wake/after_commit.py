@@ -4,9 +4,9 @@ import asyncio
 import logging
 import sys
 import threading
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Sequence
 from datetime import UTC, datetime, timedelta
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeAlias
 
 from crontick.jobs.enqueue import Order
 from crontick.jobs.on_connection import is_async, library_name
@@ -18,6 +18,8 @@ if TYPE_CHECKING:
 
 __all__ = ["earliest", "enqueued", "wake_for"]
 
+Due: TypeAlias = datetime | timedelta | float | None
+"""A moment, a length of time from now, or now."""
 SECONDS: Final = 1.0
 """What a commit waits for the platform at most."""
 _PENDING: Final = "crontick_wake"
@@ -27,9 +29,9 @@ log: Final = logging.getLogger("crontick.wake")
 
 
 async def wake_for(
-    run_at: datetime | timedelta | float | None, wake: "WakeSettings | None" = None, redact: Redactor | None = None
+    moments: Sequence[Due], wake: "WakeSettings | None" = None, redact: Redactor | None = None
 ) -> datetime | None:
-    """When somebody will call for what is due then; None where nobody new was asked. Nothing is raised.
+    """When somebody will call for the first of what is due then; None where nobody new was asked. Nothing is raised.
 
     The moment counts from this process's clock, as no due time does: a tick that comes too early sets the next alarm.
     """
@@ -42,7 +44,7 @@ async def wake_for(
     redact = redact or Redactor(())
     try:
         now = datetime.now(UTC)
-        due_at = earliest([run_at], now)
+        due_at = earliest(moments, now)
         if is_armed(wake, due_at, now=now) or left_alone(wake):
             return None
         return await arm(wake, due_at, TickSecrets(redact), now=now, seconds=min(SECONDS, wake.timeout.total_seconds()))
@@ -53,12 +55,12 @@ async def wake_for(
         return None
 
 
-def earliest(moments: Iterable[datetime | timedelta | float | None], now: datetime) -> datetime:
+def earliest(moments: Iterable[Due], now: datetime) -> datetime:
     """The first of them; None is now, and a length of time counts from then."""
     return min((_moment(said, now) for said in moments), default=now)
 
 
-def _moment(said: datetime | timedelta | float | None, now: datetime) -> datetime:
+def _moment(said: Due, now: datetime) -> datetime:
     match said:
         case None:
             return now
@@ -85,7 +87,7 @@ def enqueued(conn: Any, orders: Iterable[Order], run: Callable[[], Any]) -> Any:
     async def then() -> Any:
         value = await run()
         if _committed_at_once(conn):
-            await wake_for(due_at)
+            await wake_for([due_at])
         else:
             _after(conn, due_at)
         return value
@@ -137,7 +139,7 @@ def _session_committed(session: Any) -> None:
         return
     greenlets = sys.modules["sqlalchemy.util.concurrency"]
     if greenlets.in_greenlet():  # an async session's: the loop turns meanwhile
-        greenlets.await_only(wake_for(due_at))
+        greenlets.await_only(wake_for([due_at]))
     else:
         _wait(due_at)
 
@@ -149,6 +151,6 @@ def _session_rolled_back(session: Any, transaction: Any) -> None:
 
 def _wait(due_at: datetime) -> None:
     """For code that is not async, whether or not a loop runs in its thread."""
-    thread = threading.Thread(target=lambda: asyncio.run(wake_for(due_at)), name="crontick wake", daemon=True)
+    thread = threading.Thread(target=lambda: asyncio.run(wake_for([due_at])), name="crontick wake", daemon=True)
     thread.start()
     thread.join(SECONDS)

@@ -110,10 +110,11 @@ async def test_what_is_left_because_time_or_room_ran_out_has_an_alarm_at_the_nex
     assert request.target == f"/schedules/{name_of(summary.wake_at)}"
 
 
-async def test_the_environment_test_wakes_nobody(world: Waking, played: HttpReceiver) -> None:
+async def test_a_watcher_and_the_environment_test_wake_nobody(world: Waking, played: HttpReceiver) -> None:
     world.configure(EVENTBRIDGE)
+    await world.enqueue(7000)
+    assert (await world.tick(note, trigger="watch")).wake_at is None
     world.settings["environment"] = "test"
     await world.rows("update crontick.installation set environment = 'test'")
-    await world.enqueue(7000)
     assert (await world.tick(note)).wake_at is None
     assert played.requests == []
