@@ -16,6 +16,7 @@ from crontick.handler.cli.check_mail import unsendable
 from crontick.handler.cli.check_needs import oversized
 from crontick.handler.cli.check_payloads import misnamed
 from crontick.handler.cli.check_telling import untold
+from crontick.handler.cli.check_wake import unwoken
 from crontick.handler.cli.database import naming
 from crontick.handler.cli.findings import Finding, tell
 from crontick.handler.cli.kinds import COLUMNS, rows
@@ -75,6 +76,7 @@ def _findings(environ: Mapping[str, str], *, offline: bool) -> Iterator[Finding]
     yield from untold(deployment.config, environ)
     yield from unasked(settings, deployment.config, environ)
     yield from uncollected(settings, environ)
+    yield from unwoken(settings, deployment.config.wake, environ)
     yield from _serving(settings)
     yield from _offering(settings, deployment)
     yield from _secrets(deployment, environ)

@@ -20,6 +20,7 @@ from crontick.handler.doctor.fan_out import fan_out
 from crontick.handler.doctor.finding import OUT_OF_REACH, REACH, SCHEMA, WRONG_SETTINGS, Finding
 from crontick.handler.doctor.health import health
 from crontick.handler.doctor.reach import reach as reached
+from crontick.handler.doctor.waking import waking
 from crontick.handler.doctor.zones import zones
 from crontick.jobs.config_error import ConfigError
 from crontick.jobs.deployment import Deployment, DeploymentError, load_deployment
@@ -126,6 +127,8 @@ def _asked(conn: Connection, settings: Settings, deployment: Deployment | None) 
     yield from triggers.github(calls, Path.cwd())
     if deployment is not None:
         yield from fan_out(settings, deployment.config.fan_out, *ask(conn, "read_fan_out"))
+        [past] = ask(conn, "count_past_wakes")
+        yield from waking(deployment.config.wake, calls, past["armed"])
     yield from work.unknown_kinds(
         ask(conn, "read_overview", {"look_at": LOOK_AT}), () if deployment is None else deployment.kinds
     )

@@ -108,7 +108,10 @@ def last_commit_at(folder: Path) -> datetime | None:
 
 
 def _regular(row: Row) -> bool:
-    return bool(row["ticks"] >= REGULAR_TICKS and row["watched"] >= REGULAR_FOR)
+    """Wakes come when something is due, and ticks that ticks asked for when there was much: neither is missed."""
+    return row["trigger"] not in ("wake", "fan-out") and bool(
+        row["ticks"] >= REGULAR_TICKS and row["watched"] >= REGULAR_FOR
+    )
 
 
 def _patience(row: Row) -> timedelta:

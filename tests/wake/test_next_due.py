@@ -1,4 +1,4 @@
-"""The next due time has a moment for whatever a tick would do something for, and none for what is kept from it (P42)."""
+"""The next due time is known of whatever a tick would do something for, and of nothing that is kept from it (P42)."""
 
 from datetime import datetime, timedelta
 from pathlib import Path
