@@ -88,21 +88,24 @@ def _stage(screen: Screen) -> Iterator[Stage]:
         folder = Path(tempfile.mkdtemp(prefix="crontick-demo-"))
         stack.callback(shutil.rmtree, folder, ignore_errors=True)
         (folder / "crontick.toml").write_text(_TOML.format(port=receivers.port))
+        admin = secrets.token_hex(32)
         environ = {
             "CRONTICK_DATABASE_URL": url,
             "CRONTICK_ENVIRONMENT": "demo",
             "CRONTICK_MODULES": "crontick.handler.demo.acme",
             "CRONTICK_BUDGET_SECONDS": "12",
+            "CRONTICK_ADMIN_SECRET": admin,
             "SMTP_URL": mails.url,
             "CRM_SECRET": "whsec_" + b64encode(secrets.token_bytes(24)).decode(),
         }
         servers = [stack.enter_context(server(folder, environ)) for _ in range(2)]
-        yield Stage(screen, conn, folder, mails, receivers, servers)
+        yield Stage(screen, conn, folder, mails, receivers, servers, admin)
 
 
 def _keep(screen: Screen, stage: Stage) -> None:
     alive = next(serving for serving in stage.servers if serving.process.poll() is None)
     screen.step("left running: press enter to end it")
+    screen.say(f"the page: {alive.url}/dashboard, with any name and the admin secret {stage.admin}")
     screen.say(f"psql '{stage.conn.info.dsn}'")
     screen.say(f"curl -X POST -H 'Authorization: Bearer {alive.token}' {alive.url}/cron/tick")
     try:

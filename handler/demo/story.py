@@ -37,6 +37,8 @@ class Stage:
     mails: MailSink
     receivers: Receiver
     servers: list[Server]
+    admin: str
+    """What logs in to the page of both."""
 
     def one(self, text: str, *values: object) -> Any:
         """The first column of the first row."""

@@ -22,10 +22,17 @@ from = "crontick dev <dev@localhost>"
 def environ_for_app(base: Mapping[str, str], database: Database, folder: Folder, sink_url: str) -> dict[str, str]:
     """``base`` with the secret of this run, the environment's name, the database, and mail that ends in the sink."""
     told = dict(base) | _set("CRON_SECRET", folder.token) | {"CRONTICK_ENVIRONMENT": database.environment}
+    if not has_admin(base):
+        told["CRONTICK_ADMIN_SECRET"] = folder.admin
     if database.embedded:
         told |= _set("CRONTICK_DATABASE_URL", database.url) | _set("DATABASE_URL", database.url)
         told |= _set("CRONTICK_MIGRATE_URL", "")
     return told | _mail(base, folder, sink_url)
+
+
+def has_admin(base: Mapping[str, str]) -> bool:
+    """Whether the user's own environment says who may see the page."""
+    return bool(base.get("CRONTICK_ADMIN_SECRET") or base.get("CRONTICK_ADMIN_SECRET_FROM"))
 
 
 def _set(name: str, value: str) -> dict[str, str]:

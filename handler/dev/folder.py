@@ -30,6 +30,16 @@ class Folder:
         return self.path / "token"
 
     @property
+    def admin(self) -> str:
+        """What logs in to the page of this run."""
+        return sha256(f"admin:{self.token}".encode()).hexdigest()
+
+    @property
+    def admin_path(self) -> Path:
+        """Where it can be read."""
+        return self.path / "admin"
+
+    @property
     def shell_path(self) -> Path:
         """What another terminal sources to use the command line on the same database."""
         return self.path / "env"
@@ -69,10 +79,11 @@ def held(project: Path) -> Iterator[Folder]:
         lock.flush()
         folder = Folder(path, secrets.token_hex(32))
         _write_private(folder.header_path, f"Authorization: Bearer {folder.token}\n")
+        _write_private(folder.admin_path, f"{folder.admin}\n")
         try:
             yield folder
         finally:
-            for left in (folder.header_path, folder.shell_path):
+            for left in (folder.header_path, folder.admin_path, folder.shell_path):
                 with suppress(FileNotFoundError):
                     left.unlink()
 

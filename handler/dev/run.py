@@ -13,7 +13,7 @@ from typing import Final
 
 from crontick.handler.dev.app import App
 from crontick.handler.dev.database import Database, database
-from crontick.handler.dev.environ import environ_for_app, found_modules
+from crontick.handler.dev.environ import environ_for_app, found_modules, has_admin
 from crontick.handler.dev.folder import Folder, held
 from crontick.handler.dev.lines import Lines
 from crontick.handler.dev.mails import teller
@@ -30,6 +30,7 @@ LOOK_SECONDS: Final = 0.25
 _NO_MODULES: Final = "no CRONTICK_MODULES, and no background.py here: only the kinds that ship are known"
 _SHELL: Final = (
     "CRON_SECRET",
+    "CRONTICK_ADMIN_SECRET",
     "CRONTICK_DATABASE_URL",
     "DATABASE_URL",
     "CRONTICK_ENVIRONMENT",
@@ -134,6 +135,9 @@ def _greet(lines: Lines, asked: Asked, folder: Folder, db: Database, *, port: in
     """Where things are, and what to type next; the token is in a file, for a command line can be read by anybody."""
     here, every = Path.cwd(), lasting(asked.every)
     url, header = f"http://{HOST}:{port}", os.path.relpath(folder.header_path, here)
+    prefix = os.environ.get("CRONTICK_PREFIX") or ("/crontick" if asked.app else "")
+    page = f"{url}{prefix}/dashboard"
+    secret = "CRONTICK_ADMIN_SECRET" if has_admin(os.environ) else os.path.relpath(folder.admin_path, here)
     served = f"{asked.app}, wrapped" if asked.app else "crontick's own app (crontick dev acme.main:app serves yours)"
     for sentence, fields in (
         (f"{url} has {served}; it follows the code", {"url": url, "port": port, "app": asked.app}),
@@ -143,6 +147,7 @@ def _greet(lines: Lines, asked: Asked, folder: Folder, db: Database, *, port: in
             f"a tick every {every}, and with: curl -X POST -H @{header} {url}/cron/tick",
             {"header": str(folder.header_path)},
         ),
+        (f"the page: {page}, with any name and the secret of {secret}", {"page": page}),
         (f"in another terminal: . {os.path.relpath(folder.shell_path, here)} && crontick status", {}),
     ):
         lines.tell("dev", sentence, fields=fields)

@@ -97,6 +97,10 @@ def test_a_job_that_a_reload_cut_off_runs_again(
 ) -> None:
     dev = develop(processes, project, *app, env=given(database))
     dev.told("dev", "in another terminal")
+    page = next(one["page"] for one in dev.seen if "page" in one)
+    asked = f'curl -sS -H "Authorization: Bearer $(cat .crontick/admin)" {page.removesuffix("/dashboard")}/api/pauses'
+    assert dev.shell(asked) == '{"paused":[]}'
+    assert "Admin secret" in dev.shell(f"curl -sS {page}/login")
     dev.command("enqueue", "linger", '{"name": "Ada"}')
     assert dev.printing() == "linger"
     (project / "second").touch()

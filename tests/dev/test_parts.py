@@ -33,6 +33,8 @@ def test_the_app_is_told_of_the_embedded_database_under_both_names(tmp_path: Pat
     assert made["DATABASE_URL"] == made["CRONTICK_DATABASE_URL"] == "postgresql://embedded"
     assert (made["CRONTICK_MIGRATE_URL"], made["CRON_SECRET_FROM"], made["HOME"]) == ("", "", "/home/ada")
     assert (made["CRON_SECRET"], made["CRONTICK_ENVIRONMENT"]) == ("t" * 64, "dev")
+    assert made["CRONTICK_ADMIN_SECRET"] not in ("", "t" * 64)
+    assert "CRONTICK_ADMIN_SECRET" not in environ(tmp_path, {"CRONTICK_ADMIN_SECRET_FROM": "file:/x"})
 
 
 def test_a_database_that_was_given_stays_as_it_was_given(tmp_path: Path) -> None:
