@@ -12,6 +12,7 @@ from crontick.jobs.alerts.webhook import request
 from tests.alerts.conftest import Alarmed
 from tests.alerts.test_conditions import KINDS, die
 from tests.worlds.http_receiver import Answer
+from tests.worlds.resend_stub import API_KEY, CUT, resend_stub
 from tests.worlds.smtp_sink import SmtpSink
 
 pytestmark = pytest.mark.anyio
@@ -146,6 +147,28 @@ async def test_mail_has_the_first_error_and_goes_to_each_recipient(
     assert mail.message["Subject"].startswith("crontick: dead_letters: a job died within an hour")
     assert "first error: Permanent: the receiver said: secret words" in mail.message.get_content()
     assert mail.message["Auto-Submitted"] == "auto-generated"
+
+
+async def test_mail_over_resend_arrives_once_also_where_its_answer_was_lost(
+    world: Alarmed, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("RESEND_API_KEY", API_KEY)
+    with resend_stub() as stub:
+        (tmp_path / "crontick.toml").write_text(
+            '[email]\nprovider = "resend"\napi_key_env = "RESEND_API_KEY"\nfrom = "hi@acme.example"\n'
+            f'base_url = "{stub.base_url}"\n[alerts]\nemail = "ann@acme.example"\n'
+        )
+        world.settings["config_path"] = tmp_path / "crontick.toml"
+        stub.answers.append(CUT)
+        await die(world)
+        await world.later(61)
+        await world.tick(*KINDS)
+        [mail], [first, again] = stub.mails, stub.requests
+    assert first == again  # one key, and the same bytes
+    assert mail["to"] == ["ann@acme.example"]
+    assert mail["subject"].startswith("crontick: dead_letters: a job died within an hour")
+    assert "first error: Permanent: the receiver said: secret words" in mail["text"]
+    assert await world.rows("select told_at is null from crontick.alert_messages where channel = 'email'") == [(False,)]
 
 
 async def test_mail_that_is_refused_is_tried_later(

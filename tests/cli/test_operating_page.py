@@ -14,7 +14,7 @@ from tests.worlds.waiting import until
 
 PAGE = Path(__file__).parents[2] / "docs" / "operating.md"
 BLOCKS = re.findall(r"```sh\n(.+?)```", PAGE.read_text(), re.DOTALL)
-LINES = [line for block in BLOCKS for line in block.splitlines()]
+LINES = [line.strip() for block in BLOCKS for line in block.splitlines() if line.strip()]
 
 
 @pytest.fixture

@@ -9,6 +9,7 @@ import pytest
 
 from crontick.handler.front import front_door
 from crontick.jobs.deployment import load_deployment
+from crontick.jobs.sections import AlertSettings
 from crontick.sql.migrate import migrate
 from tests.bench.page import requests
 from tests.bench.shop import fill_shop
@@ -61,6 +62,19 @@ def test_no_page_and_no_read_walks_over_a_table(shop: str) -> None:
             before = after
     assert walked == [], walked
     assert read_most == []
+
+
+def test_looking_for_what_is_wrong_walks_over_no_table(shop: str) -> None:
+    with psycopg.connect(shop, autocommit=True) as conn:
+        before = read_by(conn)
+        with psycopg.connect(shop, autocommit=True) as closing:
+            closing.execute("set enable_seqscan = off; set enable_bitmapscan = off")  # as crontick.close_tick does
+            asked = b"select c.name from crontick.alert_conditions(crontick.now(), %s) as c"
+            found = {name for (name,) in closing.execute(asked, (AlertSettings(same_error=2).told(),))}
+        after = read_by(conn)
+    assert {"dead_letters", "same_error", "doubts", "breaker_open"} <= found
+    assert {table for table in LARGE if after[table][0] > before[table][0]} == set()
+    assert max(after[table][1] - before[table][1] for table in LARGE) < LOOKED_AT
 
 
 EXACT: Final = "select o.queue, o.kind, o.status, o.held_by, o.jobs, o.oldest_due_at from crontick.overview as o"
