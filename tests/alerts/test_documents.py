@@ -20,7 +20,7 @@ def test_an_alert_has_its_section_of_the_runbook_with_the_mend_and_its_end(name:
     sections = {one.partition("\n")[0].lower(): one for one in re.split(r"^## ", text, flags=re.MULTILINE)}
     section = sections[name.replace("_", " ")]
     assert "`crontick " in section
-    assert "**Over**" in section
+    assert "*Over:*" in section
     assert RUNBOOK.endswith("/docs/runbook.md")
 
 

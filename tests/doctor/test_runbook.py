@@ -36,6 +36,16 @@ def test_each_problem_and_each_finding_has_one_section() -> None:
     assert {name: found.count(name) for name in wanted} == dict.fromkeys(wanted, 1)
 
 
+def test_each_section_has_its_four_parts() -> None:
+    """What it means, where to look first, what mends it, and how to tell that it is over, in this order."""
+    text = (ROOT / "docs" / "runbook.md").read_text()
+    for section in re.split(r"^## ", text, flags=re.MULTILINE)[1:]:
+        heading, _, body = section.partition("\n")
+        body = re.split(r"^# ", body, flags=re.MULTILINE)[0].strip()
+        at = [body.find(part) for part in ("*First look:*", "*Mend:*", "*Over:*")]
+        assert 0 < at[0] < at[1] < at[2], f"{heading}: {at}"
+
+
 @pytest.mark.parametrize("page", ["operating.md", "roles.md", "runbook.md"])
 def test_the_commands_that_are_told_are_there_with_their_options(page: str) -> None:
     told = COMMAND.findall((ROOT / "docs" / page).read_text())
