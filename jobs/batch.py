@@ -36,6 +36,8 @@ class Batch(msgspec.Struct):
     cancels: Sequence[int] = ()
     unknown_kinds: Sequence[str] = ()
     active_alerts: Sequence[str] = ()
+    held: frozenset[int] = frozenset()
+    """Jobs whose rows somebody holds: their outcomes go with the next exchange."""
     lost: frozenset[int] = frozenset()
     completed: frozenset[int] = frozenset()
     cancelled: frozenset[int] = frozenset()

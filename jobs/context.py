@@ -35,7 +35,6 @@ class Context:
     __slots__ = (
         "_claimed",
         "_closed",
-        "_supplies",
         "cancel_requested",
         "children",
         "claim_told",
@@ -50,6 +49,7 @@ class Context:
         "progress_made",
         "schedule",
         "seconds_allowed",
+        "supplies",
         "target",
         "took_seconds",
         "trace",
@@ -68,7 +68,7 @@ class Context:
     ) -> None:
         self.job = job
         self.kind = kind
-        self._supplies = supplies
+        self.supplies = supplies
         self._claimed = claimed
         self._closed = False
         self.lease_seconds = lease_seconds
@@ -130,13 +130,13 @@ class Context:
     @property
     def settings(self) -> "Config":
         """The deployment's ``crontick.toml``."""
-        return self._supplies.settings
+        return self.supplies.settings
 
     @property
     def http(self) -> "httpx.AsyncClient":
         """The tick's shared client, behind the outbound filter; made when first touched."""
         self.check_lease()
-        return self._supplies.http()
+        return self.supplies.http()
 
     def tell_claim(self) -> int:
         """The claim, to be handed to whoever may end this job in his own transaction: ``crontick.complete(id, claim)``.
@@ -152,7 +152,7 @@ class Context:
         Its ``aclose`` or ``close`` is called when the tick ends.
         """
         self.check_lease()
-        return self._supplies.shared(make)
+        return self.supplies.shared(make)
 
     def db(self) -> "Lent":
         """A connection lent to this attempt: ``async with ctx.db() as conn`` (``with`` in a sync function).
@@ -160,7 +160,7 @@ class Context:
         At most ``CRONTICK_DB_CONNECTIONS`` are open in a tick. What is not committed when it is left is rolled back.
         """
         self.check_lease()
-        return self._supplies.lend(self)
+        return self.supplies.lend(self)
 
     def once(self, key: str | None = None, *, content: bytes | None = None) -> Once:
         """A marker: what is inside happens once for this kind and key (default: the claim's marker, or the lineage).
@@ -214,14 +214,14 @@ class Context:
 
     def secret(self, name: str) -> str:
         """The secret that the configuration names (``…_env``), also by ``…_FROM``. Raises ``LookupError`` naming it."""
-        return self._supplies.secret(name)
+        return self.supplies.secret(name)
 
     async def endpoint(self, name: str) -> "Endpoint":
         """The receiver of that name, its URL and secrets: of ``[[webhook_endpoint]]`` or ``crontick.set_endpoint``.
 
         Raises ``LookupError`` with a sentence where there is none, or a secret of it cannot be had.
         """
-        return await self._supplies.endpoint(name)
+        return await self.supplies.endpoint(name)
 
     def report_link(self, run: int, *, lasts: timedelta = timedelta(days=7), progress: bool = False) -> str:
         """A signed link to that run's file, to be mailed for example; it opens once the run has succeeded.
@@ -229,23 +229,15 @@ class Context:
         With ``progress`` it is one to how far the run is, and opens no file. Raises ``LinkError`` where
         ``CRONTICK_PUBLIC_URL`` or ``CRONTICK_SIGNING_SECRET`` is not set, and for more than seven days.
         """
-        return self._supplies.report_link(run, lasts, progress=progress)
+        return self.supplies.report_link(run, lasts, progress=progress)
 
     def reserve(self, key: str, content_hash: str | None = None) -> Coroutine[Any, Any, Reservation]:
         """Ask for a marker on the tick's connection, and note what is to be sent; one trip for all calls that wait."""
-        return self._supplies.reserve(self.job, self.kind, key, content_hash)
+        return self.supplies.reserve(self.job, self.kind, key, content_hash)
 
     def wait(self, coroutine: Coroutine[Any, Any, T]) -> T:
         """For sync functions, which block meanwhile: what the tick's loop answers."""
-        return self._supplies.wait(coroutine, self.loop)
-
-    async def not_wanted(self) -> str | None:
-        """Why this reminder must not go out any more; None for what is wanted (P23)."""
-        return await self._supplies.not_wanted(self.job)
-
-    async def misfit_before(self) -> bool:
-        """Whether the last error of this job was a payload that did not fit (P14)."""
-        return await self._supplies.misfit_before(self.job)
+        return self.supplies.wait(coroutine, self.loop)
 
     def check_lease(self) -> None:
         """Raises ``LeaseLost`` when this attempt may not act any more: it was cut off, or its process slept."""

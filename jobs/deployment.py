@@ -1,13 +1,12 @@
 """A deployment: what this code and configuration declare, under the hash that tells it from others."""
 
-import hashlib
 import os
 from collections.abc import Callable, Iterable, Mapping
-from datetime import timedelta
 from typing import TYPE_CHECKING, Any
 
 import msgspec
 
+from crontick.jobs.deployment_hash import deployment_hash
 from crontick.jobs.kind import WINDOW_LESS_SECONDS, Kind
 from crontick.jobs.kinds import shipped
 from crontick.jobs.redact import Redactor
@@ -144,7 +143,7 @@ def load_deployment(
         schedules=schedules,
         around=_around(settings.around),
         redact=Redactor(_secrets(settings, config)),
-        hash=_hash(found, remind, schedules, config),
+        hash=deployment_hash(found, remind, schedules, config),
         version=VERSION,
         keyring=_keyring(settings),
         alerts=config.alerts.told(more=("CRONTICK_ALERT_URL",) if settings.alert_url else ()),
@@ -228,39 +227,3 @@ def _values(name: str) -> tuple[str, ...]:
     except ValueError:
         return ()
     return (value, *tokens(value))
-
-
-def _hash(
-    kinds: Mapping[str, Kind[Any]], reminders: list[Reminder], schedules: "tuple[Schedule, ...]", config: Config
-) -> str:
-    told = [
-        VERSION,
-        [
-            [
-                k.name,
-                k.queue,
-                k.priority,
-                k.max_attempts,
-                k.timeout_seconds,
-                k.needs_seconds,
-                repr(k.backoff),
-                k.marker,
-                k.in_doubt,
-                k.window_seconds,
-                sorted(k.secret),
-                k.on_failure,
-                k.breaker,
-            ]
-            for _, k in sorted(kinds.items())
-        ],
-        sorted(reminder.name for reminder in reminders),
-        [schedule.told() for schedule in schedules],
-        msgspec.json.encode(config, enc_hook=_plain).decode(),
-    ]
-    return hashlib.sha256(msgspec.json.encode(told)).hexdigest()[:32]
-
-
-def _plain(value: object) -> object:
-    if isinstance(value, timedelta):
-        return value.total_seconds()
-    return repr(value)

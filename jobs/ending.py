@@ -8,7 +8,7 @@ from crontick.jobs.backoff import delay_seconds
 from crontick.jobs.context import Context
 from crontick.jobs.outcomes import Dead, Failed, HandedBack, Mark, Outcome, Snoozed, Succeeded, Target
 
-__all__ = ["PLAIN", "Ending", "before", "ended"]
+__all__ = ["PLAIN", "Ending", "before", "ended", "logged", "told"]
 
 PLAIN: Final = Succeeded()
 """A success without a word, as nearly all are: one for all of them."""
@@ -78,6 +78,25 @@ def _in_doubt(ctx: Context, outcome: Outcome, key: str) -> Outcome:
     if ctx.job.attempt >= (ctx.job.own_max_attempts or ctx.kind.max_attempts):
         return Dead(error, "in doubt", fingerprint)
     return Failed(error, "in doubt", delay_seconds(ctx.kind.backoff, ctx.job.attempt), fingerprint)
+
+
+def told(ending: Ending) -> Ending:
+    """The ending; a failure is logged, for the job keeps its error's text, and not where in the code it arose.
+
+    What called complete may have committed it: the settle finds out, and it is logged then (P8).
+    """
+    if not ending.completed:
+        logged(ending)
+    return ending
+
+
+def logged(ending: Ending) -> None:
+    """A failure has its line in the log; any other end has none."""
+    if isinstance(ending.outcome, Failed | Dead):
+        # Imported here: a tick in which nothing fails does not pay for it.
+        from crontick.jobs.log_failure import log_failure
+
+        log_failure(ending, ending.outcome)
 
 
 def before(ctx: Context) -> Outcome | None:

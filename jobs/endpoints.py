@@ -59,8 +59,7 @@ class Endpoints:
 
     async def _ask(self, names: list[str]) -> list[Endpoint | Exception]:
         [answer] = await self._link.tell([[statement(query("read_endpoints"), {"names": sorted(set(names))})]])
-        if answer.error is not None:
-            raise answer.error
+        answer.check()
         rows = [_Row(*row) for row in answer.rows[0]]
         if self._keyring is not None and (clear := [told for row in rows for told in row.to_seal(self._keyring)]):
             sealed = msgspec.json.encode(clear).decode()

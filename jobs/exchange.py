@@ -7,7 +7,6 @@ from datetime import UTC, datetime, timedelta
 from itertools import chain, starmap
 from typing import TYPE_CHECKING, Any, Final
 
-import msgspec
 import psycopg
 
 from crontick.jobs.batch import Batch, Opened
@@ -16,17 +15,17 @@ from crontick.jobs.caller import Caller
 from crontick.jobs.claiming import Claiming
 from crontick.jobs.clock import Moment
 from crontick.jobs.deployment import Deployment
-from crontick.jobs.ending import Ending
+from crontick.jobs.ending import Ending, logged
+from crontick.jobs.findings import Findings
 from crontick.jobs.job import Job
 from crontick.jobs.link import Trips
 from crontick.jobs.opening import knowing_kinds, opening_tick
-from crontick.jobs.remind import ComingUp, Found, ask_for_items, coming_up
+from crontick.jobs.remind import ask_for_items
 from crontick.jobs.request import TickRequest
-from crontick.jobs.run import log_failure
 from crontick.jobs.seats import Seats
-from crontick.jobs.settling import bare, log_refused, settling
+from crontick.jobs.settling import settling
 from crontick.sql import query
-from crontick.sql.wire import Answer, Parts, Segment, Statement, statement
+from crontick.sql.wire import Parts, Segment, statement
 
 if TYPE_CHECKING:
     from crontick.jobs.fan_out import FanOut
@@ -38,8 +37,6 @@ __all__ = ["Exchanges"]
 _BOUND: Final = statement(query("bound_segment"), {"statement_timeout_ms": "10000"})
 _PAUSE_SECONDS: Final = (0.01, 0.3)
 """What is held by somebody's transaction is asked for again after a pause, from the shorter to the longer."""
-_DATA_ERRORS: Final = ("22", "23", "54", "CT")
-"""SQLSTATE classes of an outcome that cannot be stored as it is: data, constraints, limits, our own refusals."""
 
 
 class Exchanges:
@@ -62,13 +59,10 @@ class Exchanges:
         """What the closing gave this tick to send, as JSON."""
         self.fan_out: FanOut | None = None
         """The ticks that were asked for beside this one; None where none was."""
-        self._held: set[int] = set()
-        self._found: list[Found] = []
-        self._due: str | None = None
+        self._findings = Findings(self._opening)
         self._opened_at = datetime.now(UTC)
         self._opened = Moment()
         self._sealed = False
-        self._coming = ComingUp()
         self._unsealed = _unsealed(deployment)
 
     @property
@@ -102,7 +96,7 @@ class Exchanges:
             ]
 
         answers = await self._link.ask(build, patience_seconds=patience_seconds)
-        _raise(answers[0])
+        answers[0].check()
         _, [opening], *rows = answers[0].rows
         tick, ran, reason, self._known_deployment, rescued, late, warnings, opened_at, due = opening
         self.tick = tick
@@ -111,16 +105,12 @@ class Exchanges:
         self._opened_at, self._opened = opened_at, Moment()
         if ran:
             asked = list(zip(reminders, answers[1:], strict=True))
-            self._coming = await coming_up(self._deployment.reminders, asked, opened_at, opened.warnings)
-            self._found = self._coming.found
-            self._due = due
+            await self._findings.read(opened, due, self._deployment.reminders, asked)
         if self._unsealed and ran:
             self._unsealed.opened(told["sealed"])
         batch = self._batch(rest, claim)
         if ran:
-            batch.closed = (
-                batch.closed and not self._found and not self._due and self._known_deployment and not self._to_seal
-            )
+            batch.closed = batch.closed and not self._findings and self._known_deployment and not self._to_seal
         return opened, batch
 
     async def exchange(self, ended: list[Ending], seats: Seats) -> Batch:
@@ -135,15 +125,12 @@ class Exchanges:
         try:
             batch = await self._settle(endings, seats)
         except psycopg.Error as error:
-            _data(error)
-            if not endings:
-                raise
-            batch = await self._settle_apart(endings, seats)
-        self.unsettled = [ending for ending in endings if ending.ctx.job.id in self._held]
-        batch.settled = [ending for ending in endings if ending.ctx.job.id not in self._held]
+            batch = await self._settle_apart(endings, seats, error)
+        self.unsettled = [ending for ending in endings if ending.ctx.job.id in batch.held]
+        batch.settled = [ending for ending in endings if ending.ctx.job.id not in batch.held]
         for ending in batch.settled:
             if ending.completed and ending.ctx.job.id not in batch.completed | batch.lost:
-                log_failure(ending)
+                logged(ending)
         moved = bool(batch.jobs or batch.settled or batch.reminders or batch.fired or self._sealed)
         asking.asked_in_vain = 0 if moved or asking.parked > parked else asking.asked_in_vain + 1
         return batch
@@ -157,38 +144,21 @@ class Exchanges:
             self.tally = Tally()
         self.tally.add(ended)
 
-    async def _settle_apart(self, endings: list[Ending], seats: Seats) -> Batch:
-        """An outcome cannot be stored: each alone, and at last without result and texts, so that it harms no other."""
-        (reminders, self._found), (due, self._due) = (self._found, []), (self._due, None)
-        held: set[int] = set()
-        alone: list[Batch] = []
-        for ending in endings:
-            alone.append(await self._settle_alone(ending, seats))
-            held |= self._held
-        self._found, self._due = reminders, due
-        self.unsettled = [ending for ending in endings if ending.ctx.job.id in held]
-        batch = await self._settle([], seats, with_progress=False)
-        self._held = held
-        batch.lost = frozenset().union(*(each.lost for each in alone))
-        batch.completed = frozenset().union(*(each.completed for each in alone))
-        batch.cancelled = frozenset().union(*(each.cancelled for each in alone))
-        batch.refused = [parent for each in alone for parent in each.refused]
-        return batch
+    async def _settle_apart(self, endings: list[Ending], seats: Seats, error: psycopg.Error) -> Batch:
+        """One of them cannot be stored, which is what ``error`` says, or it is raised."""
+        from crontick.jobs.settle_apart import data_error, settle_alone, together
 
-    async def _settle_alone(self, ending: Ending, seats: Seats) -> Batch:
-        """As it is, else bare, else childless too; lost when not even its bare fate can be stored."""
-        told = ending
-        for drop_children in (False, True):
-            try:
-                return await self._settle([told], seats, claim_too=False, with_progress=False)
-            except psycopg.Error as error:
-                told = bare(ending, f"SQLSTATE {_data(error).sqlstate}", drop_children=drop_children)
-        try:
-            return await self._settle([told], seats, claim_too=False, with_progress=False)
-        except psycopg.Error as error:
-            log_refused(ending, _data(error))
-        self._held = set()
-        return Batch([], closed=False, more=True, lost=frozenset({ending.ctx.job.id}))
+        data_error(error)
+        if not endings:
+            raise error
+
+        async def settle(ending: Ending) -> Batch:
+            return await self._settle([ending], seats, claim_too=False, with_progress=False)
+
+        alone = [await settle_alone(ending, settle) for ending in endings]
+        held = frozenset().union(*(each.held for each in alone))
+        self.unsettled = [ending for ending in endings if ending.ctx.job.id in held]
+        return together(await self._settle([], seats, with_progress=False), alone)
 
     async def _settle(
         self, endings: list[Ending], seats: Seats, *, claim_too: bool = True, with_progress: bool = True
@@ -200,10 +170,10 @@ class Exchanges:
         progress = seats.progress() if with_progress else ()
         limits, kinds = self._claiming.limits, self.tally.json() if self.tally else None
         parts = Parts(
-            fired=self._firing(),
+            fired=self._findings.firing() if claim_too else [],
             knowing=knowing,
             sealed=self._unsealed.writing(self._opening, look=bool(knowing)) if self._unsealed else [],
-            reminders=self._reminding(),
+            reminders=self._findings.reminding() if claim_too else [],
             settled=settling(self._opening, endings, progress, limits=limits, kinds=kinds),
         )
 
@@ -212,21 +182,21 @@ class Exchanges:
             return [[_BOUND, *parts.statements, *asked]]
 
         [answer] = await self._link.ask(build)
-        _raise(answer)
+        answer.check()
         told, rest = parts.read(answer.rows[1:])
-        self._due, self._found = None, []
+        if claim_too:
+            self._findings.written()
         self._known_deployment = True
         self._sealed = bool(self._unsealed and told["sealed"] and self._unsealed.written(told["sealed"]))
         batch = self._batch(rest, claim)
         batch.fired = [*chain.from_iterable(told["fired"])]
         batch.reminders = [*chain.from_iterable(told["reminders"])]
         batch.closed = batch.closed and not (self._to_seal and stop is None)
-        self._held = set()
         if told["settled"]:
             [[(lost, held, _, cancelled, completed, batch.refused)]] = told["settled"]
-            self._held, batch.lost, batch.completed = set(held), frozenset(lost), frozenset(completed)
-            batch.cancelled = frozenset(cancelled) - self._held - batch.lost
-        if self._held:  # until the deadline; then their leases run out, and a later tick rescues them
+            batch.held, batch.lost, batch.completed = frozenset(held), frozenset(lost), frozenset(completed)
+            batch.cancelled = frozenset(cancelled) - batch.held - batch.lost
+        if batch.held:  # until the deadline; then their leases run out, and a later tick rescues them
             batch.closed = self._bounds.left <= 0 and not seats.running
         return batch
 
@@ -242,23 +212,6 @@ class Exchanges:
     def _to_seal(self) -> bool:
         return self._unsealed is not None and self._unsealed.met
 
-    def _firing(self) -> list[Statement]:
-        """What the opening found due; before a sync, which may put other schedules in force."""
-        if self._due is None:
-            return []
-        from crontick.jobs.fire import firing, read_due
-
-        fires, left = firing(self._opening, read_due(self._due), self._opened_at)
-        self._coming.more = self._coming.more or left
-        return [fires]
-
-    def _reminding(self) -> list[Statement]:
-        """What the opening found, which the first exchange enqueues."""
-        if not self._found:
-            return []
-        items = msgspec.json.encode([found.row for found in self._found]).decode()
-        return [statement(query("enqueue_reminders"), {"opening": self._opening, "items": items})]
-
     def _batch(self, rows: Sequence[Any], claim: int) -> Batch:
         jobs = []
         if len(rows) == 3:
@@ -272,13 +225,13 @@ class Exchanges:
         if asks:
             self._ask(asks)
         cleared = self._claiming.took(jobs, parked=parked)
-        more_items, next_item_at = self._coming.more, self._coming.next_at
+        next_item_at = self._findings.next_at
         if closed and next_item_at is not None:
             next_due_at = min(next_due_at or next_item_at, next_item_at)
         return Batch(
             jobs,
             closed,
-            more or (closed and more_items),
+            more or (closed and self._findings.more),
             stop_reason or "empty",
             next_due_at,
             oldest or 0.0,
@@ -296,15 +249,3 @@ def _unsealed(deployment: Deployment) -> "Unsealed | None":
     from crontick.jobs.unsealed import Unsealed
 
     return Unsealed(deployment, deployment.keyring)
-
-
-def _data(error: psycopg.Error) -> psycopg.Error:
-    """The error, if an outcome that cannot be stored caused it; any other is raised."""
-    if not (error.sqlstate or "").startswith(_DATA_ERRORS):
-        raise error
-    return error
-
-
-def _raise(answer: Answer) -> None:
-    if answer.error is not None:
-        raise answer.error

@@ -156,8 +156,7 @@ class Listening:
             [answer] = await trip(conn, [segment], timeout_seconds=_TRIP_SECONDS)
             self._hear(conn)
             self._read(conn)
-        if answer.error is not None:
-            raise answer.error
+        answer.check()
         return answer.rows
 
     def _read(self, conn: psycopg.AsyncConnection[Any] | None) -> None:
@@ -200,6 +199,5 @@ class Listening:
 async def _process(conn: psycopg.AsyncConnection[Any]) -> int:
     """The number of the session that this statement meets."""
     [answer] = await trip(conn, [[statement(query("read_connection"), {})]], timeout_seconds=_TRIP_SECONDS)
-    if answer.error is not None:
-        raise answer.error
+    answer.check()
     return int(answer.rows[0][0][0])

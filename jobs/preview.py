@@ -22,8 +22,7 @@ async def preview(link: Trips, deployment: Deployment, request: TickRequest, bou
         "most": bounds.limit,
     }
     [answer] = await link.tell([[statement(query("list_due_jobs"), values)]])
-    if answer.error is not None:
-        raise answer.error
+    answer.check()
     summary = Summary(caller.trigger)
     summary.would_run = [WouldRun(*row) for row in answer.rows[0]]
     summary.duration_ms = round(bounds.started.elapsed_seconds() * 1000)

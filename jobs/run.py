@@ -11,7 +11,7 @@ import msgspec
 from crontick.jobs import texts
 from crontick.jobs.backoff import delay_seconds
 from crontick.jobs.context import Context
-from crontick.jobs.ending import PLAIN, Ending, before, ended
+from crontick.jobs.ending import PLAIN, Ending, before, ended, told
 from crontick.jobs.interrupts import is_ctrl_c
 from crontick.jobs.once import InDoubt
 from crontick.jobs.outcomes import Cancelled, Dead, Failed, HandedBack, Outcome, Snoozed, Succeeded
@@ -22,7 +22,7 @@ from crontick.jobs.threads import SyncSide
 if TYPE_CHECKING:
     from crontick.jobs.sealing import Keyring
 
-__all__ = ["Runner", "Runs", "log_failure"]
+__all__ = ["Runner", "Runs"]
 
 ERROR_CHARACTERS: Final = 4000
 HAND_BACKS: Final = 3
@@ -79,7 +79,7 @@ class Runner:
         if early is not None:
             return told(ended(ctx, early))
         try:
-            if ctx.job.unique_key is not None and (reason := await ctx.not_wanted()):
+            if ctx.job.unique_key is not None and (reason := await ctx.supplies.not_wanted(ctx.job)):
                 return ended(ctx, Cancelled(reason))
             payload = await self._payload(ctx)
             if isinstance(payload, Ending):
@@ -210,7 +210,7 @@ class Runner:
     async def _misfit(self, ctx: Context, error: PayloadError) -> Outcome:
         """A payload that does not fit is tried once more, after a rolling deploy had time to end, then dead (P14)."""
         text = self._text(ctx, error)
-        if ctx.job.attempt > 1 and await ctx.misfit_before():
+        if ctx.job.attempt > 1 and await ctx.supplies.misfit_before(ctx.job):
             return Dead(text, "the payload does not fit its kind", MISFIT)
         return Failed(text, "the payload does not fit its kind", _MISFIT_RETRY_SECONDS, MISFIT)
 
@@ -226,40 +226,6 @@ class Runner:
     def _fingerprint(self, ctx: Context, error: BaseException) -> str:
         """Taken after the redaction: of a clear text it would answer who guesses at a secret."""
         return texts.fingerprint(self._redact(ctx.hides(texts.describe(error))))
-
-
-def told(ending: Ending) -> Ending:
-    """The ending; a failure is logged, for the job keeps its error's text, and not where in the code it arose.
-
-    What called complete may have committed it: the settle finds out, and it is logged then (P8).
-    """
-    if not ending.completed:
-        log_failure(ending)
-    return ending
-
-
-def log_failure(ending: Ending) -> None:
-    """One line for an attempt that failed or died; nothing for any other."""
-    ctx, outcome = ending.ctx, ending.outcome
-    if not isinstance(outcome, Failed | Dead):
-        return
-    fields = {
-        "event": "attempt_dead" if isinstance(outcome, Dead) else "attempt_failed",
-        "job": ctx.job.id,
-        "kind": ctx.kind.name,
-        "queue": ctx.job.queue,
-        "attempt": ctx.job.attempt,
-        "took_ms": round(ctx.took_seconds * 1000),
-        "status_code": outcome.status_code,
-        "fingerprint": outcome.fingerprint,
-        "retry_seconds": outcome.retry_seconds if isinstance(outcome, Failed) else None,
-    }
-    _LOG.warning(
-        "%s %s %s attempt %s: %s%s",
-        *(ctx.kind.name, ctx.job.id, "raised in" if ctx.trace else "failed in", ctx.job.attempt, outcome.error),
-        f"\n{ctx.trace}" if ctx.trace else "",
-        extra={"fields": fields},
-    )
 
 
 def _public(ctx: Context, error: BaseException) -> str:

@@ -91,8 +91,7 @@ class TickSupplies:
     async def misfit_before(self, job: Job) -> bool:
         """Whether its last error was a payload that did not fit."""
         [answer] = await self.link.tell([[statement(query("read_misfit"), {"job": job.id})]])
-        if answer.error is not None:
-            raise answer.error
+        answer.check()
         return bool(answer.rows[0][0][0])
 
     def http(self) -> "httpx.AsyncClient":
@@ -137,8 +136,7 @@ class TickSupplies:
     async def _reserve(self, wishes: list[dict[str, Any]]) -> list[Reservation | Exception]:
         asked = msgspec.json.encode(wishes).decode()
         [answer] = await self.link.tell([[statement(query("reserve_markers"), {"wishes": asked})]])
-        if answer.error is not None:
-            raise answer.error
+        answer.check()
         said = {(job, key): Reservation(*told) for job, key, *told in answer.rows[0]}
         return [said[wish["job"], wish["key"]] for wish in wishes]
 

@@ -12,7 +12,7 @@ begin
     end loop;
     if exists (select from pg_catalog.pg_roles where rolname = 'crontick_enqueue') then
         grant usage on schema crontick to crontick_enqueue;
-        grant execute on function crontick.now, crontick.enqueue, crontick.enqueue_many, crontick.complete to crontick_enqueue;
+        grant execute on function crontick.now, crontick.timed, crontick.enqueue, crontick.enqueue_many, crontick.complete to crontick_enqueue;
         grant select on crontick.test_clock to crontick_enqueue;
         grant select (name, secret) on crontick.kinds to crontick_enqueue;
     end if;
@@ -20,7 +20,7 @@ begin
         grant usage on schema crontick to crontick_tick;
         grant execute on function
             crontick.now, crontick.open_tick, crontick.place, crontick.claim, crontick.settle, crontick.close_tick, crontick.complete,
-            crontick.enqueue, crontick.enqueue_many, crontick.enqueue_once, crontick.sync_deployment, crontick.enqueue_reminders,
+            crontick.timed, crontick.enqueue, crontick.enqueue_many, crontick.enqueue_once, crontick.sync_deployment, crontick.enqueue_reminders,
             crontick.reserve_marker, crontick.free_sealed, crontick.list_unsealed, crontick.seal_jobs, crontick.seal_endpoints,
             crontick.begin_report_part, crontick.append_report_part, crontick.fire_schedules, crontick.with_room,
             crontick.told_alerts, crontick.see_watcher, crontick.forget_watcher, crontick.note_wake to crontick_tick;

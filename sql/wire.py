@@ -35,6 +35,11 @@ class Answer(msgspec.Struct, frozen=True):
     rows: list[Rows]
     error: psycopg.Error | None = None
 
+    def check(self) -> None:
+        """Raises the error, if one ended it."""
+        if self.error is not None:
+            raise self.error
+
 
 class Parts:
     """Statements by what they are for, in the order in which they are sent: read by name wherever each stands."""

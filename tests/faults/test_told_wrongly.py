@@ -122,7 +122,7 @@ async def test_progress_beyond_all_numbers_is_refused_to_who_tells_it(world: Wor
             with pytest.raises(ValueError, match="progress takes whole numbers"):
                 ctx.progress(*told)
         ctx.progress(2**63 - 1, 2**63 - 1)
-        await ctx.not_wanted()
+        await ctx.supplies.not_wanted(ctx.job)
 
     _, job = await beside(world, run)
     assert await world.value("select progress_done from crontick.jobs where id = %s", job) == 2**63 - 1
