@@ -11,6 +11,7 @@ from tests.on_lambda import events
 from tests.on_lambda.world import World as LambdaWorld
 from tests.otel.conftest import Told, said
 from tests.worlds import runtime_api
+from tests.worlds.http_receiver import Answer
 from tests.worlds.process import Processes
 
 ENQUEUES = """
@@ -53,3 +54,9 @@ def test_on_lambda_the_spans_are_told_before_the_answer(database: str, processes
             assert not world.invoke(event).failed
             assert said(told.spans()["process greet"])["messaging.message.id"] == str(job)
             assert len(told.receiver.requests) == nth
+        told.receiver.otherwise = Answer(hang=True)
+        job = world.enqueue("greet")
+        answer = world.invoke({}, seconds_left=20).answer
+        assert ("the traces were not taken" in str(answer["warnings"]), world.status(job)) == (True, "succeeded")
+        told.receiver.otherwise = Answer()
+        assert "the traces" not in str(world.invoke({}).answer["warnings"])
