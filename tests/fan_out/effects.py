@@ -1,5 +1,6 @@
-"""A kind that does nothing, and of which a table tells how often it was done."""
+"""A kind that does nothing, or takes its time, and of which a table tells how often it was done."""
 
+import asyncio
 import os
 from collections.abc import Mapping
 
@@ -22,5 +23,7 @@ class Effects:
 
 
 @kind("count")
-async def count(payload: Mapping[str, int], ctx: Context) -> None:
+async def count(payload: Mapping[str, float], ctx: Context) -> None:
+    if "seconds" in payload:
+        await asyncio.sleep(payload["seconds"])
     ctx.shared(Effects).jobs.append(ctx.job.id)

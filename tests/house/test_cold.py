@@ -35,6 +35,9 @@ allow = ["localhost"]
 [retention]
 succeeded = "3d"
 
+[fan_out]
+max_per_hour = 10
+
 [kinds.send_email]
 needs = 5
 """
