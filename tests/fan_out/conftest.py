@@ -19,7 +19,7 @@ from tests.worlds.http_receiver import HttpReceiver
 TOKEN = "5d0c1e7fa3b94d62"
 
 
-@kind("nothing")
+@kind("nothing", needs=0.1)
 async def nothing(payload: dict[str, int], ctx: Context) -> None:
     pass
 

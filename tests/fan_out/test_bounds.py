@@ -42,12 +42,16 @@ async def fifty_asks(world: World, **caps: int) -> int:
             await conn.execute(query("open_tick").text.encode(), {**OPENING, "opening": nth})
 
         async def ask(nth: int) -> int:
-            granted = await (await conns[nth].execute(ASK, (nth, secrets.randbits(63), wish))).fetchone()
+            async with conns[nth].transaction():
+                granted = await (await conns[nth].execute(ASK, (nth, secrets.randbits(63), wish))).fetchone()
+                await all_have_asked.wait()
             return int(granted[0]) if granted else 0
 
+        all_have_asked = asyncio.Barrier(50)  # before the first of them commits
         asked = []
         while sum(told := await asyncio.gather(*map(ask, range(50)))):
             asked += told
+            assert sum(asked) <= 50
         return sum(asked)
 
 

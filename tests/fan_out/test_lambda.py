@@ -86,6 +86,17 @@ async def test_a_published_version_invokes_itself_and_a_refusal_names_its_mend(
     assert {r.target for r in world.receiver.requests} == {"/2015-03-31/functions/crontick/invocations?Qualifier=7"}
 
 
+async def test_a_platform_that_does_not_answer_does_not_hold_the_tick_beyond_its_time(
+    world: World, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    on_lambda(monkeypatch, world.receiver.url)
+    world.receiver.otherwise = Answer(hang=True)
+    await world.enqueue(30)
+    summary = await world.tick(limit=10, budget_seconds=1)
+    assert summary.asked == 0
+    assert any("it could not be sent within 1 s" in warning for warning in summary.warnings), summary.warnings
+
+
 async def test_on_lambda_too_a_url_in_the_file_is_asked_where_there_is_one(
     world: World, monkeypatch: pytest.MonkeyPatch
 ) -> None:

@@ -13,7 +13,8 @@ from tests.worlds.waiting import listens, until
 
 JOBS = 100
 ENQUEUE = """
-select crontick.enqueue('count', case when n > 20 then '{"seconds": 1}' else '{}' end::jsonb) from generate_series(1, %s) as n
+select crontick.enqueue('count', case when n > 20 then '{"seconds": 1}' else '{}' end::jsonb)
+from generate_series(1, %s) as n
 """
 
 

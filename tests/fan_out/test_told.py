@@ -1,5 +1,6 @@
 """What `crontick check` and `crontick doctor` say of ``[fan_out]``."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -62,6 +63,26 @@ def test_what_the_table_gets_wrong_is_refused_with_its_line(section: str, said: 
     with pytest.raises(ConfigError) as raised:
         read_config(f"[fan_out]\n{section}")
     assert said in str(raised.value)
+
+
+def test_ticks_that_were_asked_for_keep_nobodys_beat(sync_conn: Any) -> None:
+    sync_conn.execute(
+        """
+        insert into crontick.ticks (opening, started_at, deadline, lease_expires_at, trigger)
+        select n * 2 + t, now() - n * interval '15 minutes', now(), now(), case t when 0 then 'fan-out' else 'curl' end
+        from generate_series(1, 31) as n, generate_series(0, 1) as t
+        """
+    )
+    gaps = sync_conn.execute("select trigger, every from crontick.trigger_gaps(now())").fetchall()
+    assert [trigger for trigger, _ in gaps] == ["curl"]
+    assert {row[0] for query in ("read_triggers", "list_triggers") for row in ask(sync_conn, query)} == {"curl"}
+    sync_conn.execute(
+        "insert into crontick.deployments (hash, version, kinds, first_seen_at, last_seen_at, expected_every)"
+        " values ('d', '1', '{}', now(), now(), '15 minutes')"
+    )
+    sync_conn.execute("update crontick.ticks set deployment = 'd'")
+    [(told,)] = sync_conn.execute("select gaps from crontick.trigger_gaps(now())").fetchall()
+    assert told == [timedelta(minutes=15)] * 3
 
 
 def test_doctor_tells_of_ticks_that_did_not_come_and_of_an_hour_that_is_used_up(sync_conn: Any) -> None:
