@@ -21,6 +21,7 @@ from crontick.handler.doctor.finding import OUT_OF_REACH, REACH, SCHEMA, WRONG_S
 from crontick.handler.doctor.health import health
 from crontick.handler.doctor.reach import reach as reached
 from crontick.handler.doctor.waking import waking
+from crontick.handler.doctor.watchers import watchers
 from crontick.handler.doctor.zones import zones
 from crontick.jobs.config_error import ConfigError
 from crontick.jobs.deployment import Deployment, DeploymentError, load_deployment
@@ -125,6 +126,7 @@ def _asked(conn: Connection, settings: Settings, deployment: Deployment | None) 
     yield from together.awake(settings, triggers.usual_gap(calls))
     yield from triggers.triggers(calls)
     yield from triggers.github(calls, Path.cwd())
+    yield from watchers(ask(conn, "list_watchers"))
     if deployment is not None:
         yield from fan_out(settings, deployment.config.fan_out, *ask(conn, "read_fan_out"))
         [past] = ask(conn, "count_past_wakes")

@@ -67,6 +67,7 @@ FAN_OUT: Final = Topic(
     "fan-out", "what a tick could not take waits for the next call, though others were meant to take it at once"
 )
 WAKING: Final = Topic("waking", "nothing calls the next tick when an alarm is lost, or none is heard")
+WATCHERS: Final = Topic("watchers", "what is enqueued waits until somebody looks")
 UNKNOWN_KINDS: Final = Topic("unknown-kinds", "a job of a kind that no deployment knows waits for one, for ever")
 UNSAFE_COMMITS: Final = Topic(
     "unsafe-commits", "what is promised holds for commits that survive: what a lost one sent is sent again"
@@ -81,6 +82,6 @@ REACH: Final = Topic("reach", "what cannot be reached takes no mail and no webho
 TOPICS: Final = (
     WRONG_SETTINGS, OUT_OF_REACH, SLOW_DATABASE, READ_ONLY, OLD_POSTGRESQL, MIGRATE_URL, SCHEMA, HOST_LIMIT, NEEDS,
     AWAKE, WEAK_SECRET, OLD_TOKEN, SCHEDULES, ZONE_DATA, SILENT_TRIGGER, TRIGGER_GAPS, GITHUB_SIXTY_DAYS,
-    GITHUB_MINUTES, FAN_OUT, WAKING, UNKNOWN_KINDS, UNSAFE_COMMITS, HELD_ROWS, VACUUM, RETENTION, UNDECIDED, ROLES,
-    TEST_CLOCK, REACH,
+    GITHUB_MINUTES, FAN_OUT, WAKING, WATCHERS, UNKNOWN_KINDS, UNSAFE_COMMITS, HELD_ROWS, VACUUM, RETENTION, UNDECIDED,
+    ROLES, TEST_CLOCK, REACH,
 )  # fmt: skip
