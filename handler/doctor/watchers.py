@@ -27,7 +27,8 @@ def watchers(rows: Sequence[Row]) -> Iterator[Finding]:
         if not row["listens"]:
             yield Finding(
                 WATCHERS,
-                f"the watcher on {row['host']} cannot listen through its pooler: it polls every {lasting(row['every'])}",
+                f"the watcher on {row['host']} cannot listen through its pooler: it polls"
+                f" every {lasting(row['every'])}",
                 "set CRONTICK_LISTEN_URL to the database's direct URL, or to the pooler's in session mode",
                 wrong=row["every"] > SELDOM,
             )
