@@ -22,7 +22,7 @@ from crontick.jobs.settings import Settings
 from crontick.jobs.unavailable import Unavailable
 from tests.engine.conftest import World
 from tests.otel.conftest import Told, faults, said
-from tests.worlds.http_receiver import Answer
+from tests.worlds.http_receiver import Answer, Request
 
 pytestmark = pytest.mark.anyio
 PARENT = "00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01"
@@ -151,6 +151,24 @@ async def test_a_collector_that_fails_harms_no_tick(world: World, told: Told, an
     told.receiver.otherwise = Answer()
     assert faults(await world.tick(child)) == []
     assert len([r for r in told.receiver.requests if b"process child" in r.body]) == 1  # dropped, and not repeated
+
+
+async def test_outcomes_are_written_before_anything_is_told(world: World, told: Told) -> None:
+    seen: list[Any] = []
+
+    async def look(_: Request) -> Answer:
+        async with await psycopg.AsyncConnection.connect(world.url, autocommit=True) as conn:
+            cursor = await conn.execute(
+                "select (select status from crontick.jobs), ended_at is null from crontick.ticks"
+            )
+            seen.extend(await cursor.fetchall())
+        return Answer()
+
+    told.receiver.act = look
+    world.settings = {"traces": "otlp"}
+    await child.enqueue(world.conn, {})
+    assert faults(await world.tick(child)) == []
+    assert seen == [("succeeded", False)]  # whoever dies from here on loses spans
 
 
 class Exporter(SpanExporter):
