@@ -36,15 +36,15 @@ print(time.perf_counter() - began)"""
 def main() -> None:
     """Build, measure, and refuse what is too large."""
     asked = _arguments()
-    version = _running_version() if asked.platform == "here" else asked.python
+    version = ".".join(map(str, sys.version_info[:2])) if asked.platform == "here" else asked.python
     compiler = None if asked.without_bytecode else _compiler(version)
     with tempfile.TemporaryDirectory(prefix="crontick-lambda-") as folder:
         wheels, package = Path(folder, "wheels"), Path(folder, "package")
         package.mkdir()
+        _add_crontick(asked.crontick, package)
         _download(asked.requirements or [HERE / "requirements.txt"], wheels, _target(asked.platform, version))
         for wheel in sorted(wheels.iterdir()):
             _unpack(wheel, package)
-        _add_crontick(asked.crontick, package)
         for path in asked.paths:
             _copy(asked.project, path, package)
         if compiler:
@@ -53,10 +53,11 @@ def main() -> None:
         _report(asked.output, package)
         if compiler and MACHINES.get(asked.platform, os.uname().machine) == os.uname().machine:
             _time_import(compiler, package)
+        else:
+            print("its cold import is not measured: that takes bytecode, and a machine such as it is for")
     if asked.output.stat().st_size >= asked.most_mb * 1_000_000:
-        _stop(
-            f"{asked.output} has {asked.most_mb} MB or more: leave out of its largest parts, or allow it with --most-mb"
-        )
+        asked.output.unlink()
+        _stop(f"that is {asked.most_mb} MB or more: leave out of its largest parts, or allow it with --most-mb")
 
 
 def _arguments() -> argparse.Namespace:
@@ -131,7 +132,8 @@ def _copy_installed(package: Path) -> None:
         files = metadata.files("crontick") or []
     except metadata.PackageNotFoundError:
         files = []
-    modules = [file for file in files if file.parts[0].startswith("crontick") and file.suffix != ".pyc"]
+    ours = [file for file in files if file.parts[0].startswith("crontick") and file.suffix != ".pyc"]
+    modules = [file for file in ours if file.name != "direct_url.json"]  # which tells of this machine
     if Path("crontick/handler/aws.py") not in map(Path, modules):
         _stop("crontick is not installed beside this Python: pip install crontick, or name it with --crontick")
     for file in modules:
@@ -218,10 +220,6 @@ def _version(python: str) -> str:
         [python, "-c", "import sys; print('%d.%d' % sys.version_info[:2])"], check=False, capture_output=True, text=True
     )
     return told.stdout.strip()
-
-
-def _running_version() -> str:
-    return f"{sys.version_info.major}.{sys.version_info.minor}"
 
 
 def _files(package: Path) -> Iterator[Path]:

@@ -9,10 +9,14 @@ from typing import Any, Final
 
 import pytest
 
+from crontick.handler.on_lambda.events import Direct, recognised
 from crontick.jobs.bounds import Bounds
+from crontick.jobs.emf import NAMESPACE, documents
 from crontick.jobs.settings import Settings
 from crontick.jobs.stop import Stop
+from crontick.jobs.summary import Summary
 from tests.deploy.cloudformation import ACCOUNT, REGION, resources, translated
+from tests.on_lambda import events
 
 ROOT: Final = Path(__file__).parents[2]
 TEMPLATE: Final = ROOT / "deploy/lambda/template.yaml"
@@ -57,7 +61,9 @@ def test_by_default_nothing_is_public_and_the_schedule_calls_the_function() -> N
     assert not of_type(stack, "AWS::Lambda::Url", "AWS::Lambda::Permission", "AWS::ApiGatewayV2", "AWS::EC2")
     target = stack["Schedule"]["Target"]
     assert (target["Arn"], target["DeadLetterConfig"]["Arn"]) == (FUNCTION, QUEUE)
-    assert json.loads(target["Input"])["action"] == "tick"
+    asked = recognised(json.loads(target["Input"].replace("<aws.scheduler.scheduled-time>", events.AT)))
+    assert isinstance(asked, Direct)
+    assert asked.request.scheduled_for is not None
     assert allowed(stack, "crontick-SchedulerRole") == {"lambda:InvokeFunction": FUNCTION, "sqs:SendMessage": QUEUE}
     function = stack["Function"]
     assert (function["Runtime"], function["Architectures"]) == ("python3.13", ["arm64"])
@@ -174,7 +180,8 @@ def test_alarms_read_what_is_written_and_are_told_where_a_topic_is() -> None:
         "Doubts": "doubts",
     }
     assert all(alarm["AlarmActions"] == alarm["OKActions"] == [topic] for alarm in alarms.values())
-    ours = [alarm for alarm in alarms.values() if alarm["Namespace"] == "crontick"]
+    ours = [alarm for alarm in alarms.values() if alarm["Namespace"] == NAMESPACE]
+    assert {alarm["MetricName"] for alarm in ours} <= set(next(documents(Summary("curl"), "staging", 1)))
     assert [alarm["Dimensions"] for alarm in ours] == [[{"Name": "environment", "Value": "staging"}]] * 4
     stack = made(Metrics="none")
     assert of_type(stack, "AWS::CloudWatch::Alarm") == {"MissingTicks", "Errors", "UndeliveredTicks"}
