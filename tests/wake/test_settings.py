@@ -69,6 +69,7 @@ def test_reminders_are_looked_for_at_midnight_at_the_latest() -> None:
     assert found == [at("00:00:00") + timedelta(days=1)] * 2 + [at("13:00:00")]
     assert due_next(Summary("a", not_run="paused", next_due_at=later), now, reminds=True) is None
     assert due_next(Summary("a", not_run="busy", next_due_at=later), now, reminds=False) == later
+    assert due_next(Summary("a", more=True, next_due_at=later), now, reminds=False) == now
 
 
 def test_check_names_what_is_missing_and_whom_is_asked(
