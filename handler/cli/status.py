@@ -17,7 +17,7 @@ PAUSES: Final = ("what", "name", "paused_at", "by", "reason")
 WATCH: Final = timedelta(seconds=2)
 BREAKERS_AT_MOST: Final = 20
 ALERTS_AT_MOST: Final = 100
-LOOK_AT: Final = 20_000
+LOOK_AT: Final = 10_000
 
 MAX_AGE: Final = timedelta(hours=24)
 

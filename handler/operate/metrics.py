@@ -18,7 +18,7 @@ ENDS: Final = (
     *("succeeded", "failed", "dead", "snoozed", "cancelled", "handed_back", "duplicates", "rescued", "lost"),
 )
 OTHER: Final = "other"
-WORK_LOOKED_AT: Final = 20_000
+WORK_LOOKED_AT: Final = 10_000
 """Longer than a page may take: a backlog is to be seen growing."""
 
 

@@ -28,7 +28,7 @@ Row = TypeVar("Row")
 
 LOOK_AT: Final = 20_000
 """Jobs that one page looks at, whatever is searched: so many cost the same among a thousand and among millions."""
-DEAD_LOOKED_AT: Final = 4_000
+DEAD_LOOKED_AT: Final = 2_000
 WORK_LOOKED_AT: Final = 5_000
 NEXT_SLOTS: Final = 5
 FIRING_AT_MOST: Final = 100
