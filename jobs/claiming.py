@@ -1,5 +1,6 @@
 """What a trip asks for once it has settled: jobs for the free seats, and the end of the tick when nothing is left."""
 
+import os
 from collections.abc import Sequence
 from typing import Final
 
@@ -11,6 +12,8 @@ from crontick.jobs.deployment import Deployment
 from crontick.jobs.job import Job
 from crontick.jobs.request import DEEPEST, TickRequest
 from crontick.jobs.seats import Seats
+from crontick.jobs.sections import FanOutSettings
+from crontick.jobs.settings import LAMBDA_FUNCTION
 from crontick.jobs.summary import StopReason
 from crontick.sql import query
 from crontick.sql.wire import Statement, Value, statement
@@ -47,7 +50,7 @@ class Claiming:
         ]
         self._deployment = deployment
         self._alerts = deployment.alerts
-        self._fan_out = deployment.config.fan_out if request.depth < DEEPEST and request.jobs is None else None
+        self._fan_out = _asking(deployment, request)
         self._max_parallel = deployment.settings.max_parallel_ticks
         self._first: Moment | None = None
         self._asks = 0
@@ -145,3 +148,12 @@ class Claiming:
     def _queue_seats(self, seats: Seats | None) -> str | None:
         """The free seats of each queue that has a number of them; None where no queue has one."""
         return self._deployment.queue_seats_json({} if seats is None else seats.running_by_queue())
+
+
+def _asking(deployment: Deployment, request: TickRequest) -> FanOutSettings | None:
+    """``[fan_out]``, where this tick may ask and knows whom: what was granted counts, whoever heard of it."""
+    section, settings = deployment.config.fan_out, deployment.settings
+    if section is None or request.depth >= DEEPEST or request.jobs is not None:
+        return None
+    by_url = settings.cron_secrets and (section.url or settings.public_url)
+    return section if by_url or LAMBDA_FUNCTION in os.environ else None

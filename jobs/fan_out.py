@@ -9,8 +9,9 @@ import msgspec
 
 from crontick.jobs.bounds import Bounds
 from crontick.jobs.deployment import Deployment
-from crontick.jobs.fan_out_way import FUNCTION, FanOutError, tick_url, told_mend
+from crontick.jobs.fan_out_way import NOT_ASKED, FanOutError, tick_url, told_mend
 from crontick.jobs.request import TickRequest
+from crontick.jobs.settings import LAMBDA_FUNCTION
 from crontick.jobs.summary import Summary
 
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ class FanOut:
             if warning is None:
                 summary.asked += 1
             else:
-                summary.warn(self._deployment.redact(f"no other tick could be asked for: {warning}"))
+                summary.warn(self._deployment.redact(f"{NOT_ASKED}: {warning}"))
 
     async def close(self) -> None:
         """Hang up. A tick goes on when its caller does."""
@@ -75,7 +76,7 @@ class FanOut:
     async def _ask(self, written: "asyncio.Future[None]") -> str | None:
         """None when it was taken, else why it was not."""
         try:
-            function, section = os.environ.get(FUNCTION), self._deployment.config.fan_out
+            function, section = os.environ.get(LAMBDA_FUNCTION), self._deployment.config.fan_out
             if function and (section is None or section.url is None):
                 return await self._invoke(function)
             return await self._call(written)

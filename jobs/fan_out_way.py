@@ -5,10 +5,9 @@ from typing import Final
 from crontick.jobs.sections import FanOutSettings
 from crontick.jobs.settings import Settings
 
-__all__ = ["FUNCTION", "FanOutError", "tick_url", "told_mend"]
+__all__ = ["NOT_ASKED", "FanOutError", "tick_url", "told_mend"]
 
-FUNCTION: Final = "AWS_LAMBDA_FUNCTION_NAME"
-"""Set on Lambda, where a tick invokes its own function."""
+NOT_ASKED: Final = "no other tick could be asked for"
 _WRAPPED_PREFIX: Final = "/crontick"
 _PATH: Final = "/cron/tick"
 _MENDS: Final = {

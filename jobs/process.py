@@ -18,7 +18,7 @@ from crontick.jobs.deployment import Deployment, load_deployment
 from crontick.jobs.keep import Keeper
 from crontick.jobs.link import Link
 from crontick.jobs.request import TickRequest
-from crontick.jobs.settings import Settings
+from crontick.jobs.settings import LAMBDA_FUNCTION, Settings
 from crontick.jobs.stop import Stop
 from crontick.jobs.summary import Summary
 from crontick.jobs.unavailable import Unavailable
@@ -189,6 +189,13 @@ def _warn(summary: Summary, deployment: Deployment, request: TickRequest, bounds
             f"this call left {bounds.budget_seconds:.1f} s for a tick of {bounds.usual_seconds:g} s:"
             " give it a longer timeout, or lower CRONTICK_BUDGET_SECONDS"
         )
+    if summary.more and deployment.config.fan_out is not None and LAMBDA_FUNCTION not in os.environ:
+        from crontick.jobs.fan_out_way import NOT_ASKED, FanOutError, tick_url
+
+        try:
+            tick_url(deployment.settings, deployment.config.fan_out)
+        except FanOutError as error:
+            summary.warn(f"{NOT_ASKED}: {error}")
 
 
 async def _waking_again(

@@ -81,6 +81,8 @@ _NEVER_SHOWN: Final = frozenset(
         "alert_url",
     }
 )
+LAMBDA_FUNCTION: Final = "AWS_LAMBDA_FUNCTION_NAME"
+"""Lambda says by it which function a process is."""
 DEFAULT_CONFIG: Final = Path("crontick.toml")
 
 

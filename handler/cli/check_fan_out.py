@@ -3,10 +3,10 @@
 from collections.abc import Iterator, Mapping
 
 from crontick.handler.cli.findings import Finding
-from crontick.jobs.fan_out_way import FUNCTION, FanOutError, tick_url
+from crontick.jobs.fan_out_way import FanOutError, tick_url
 from crontick.jobs.request import DEEPEST
 from crontick.jobs.sections import Config
-from crontick.jobs.settings import Settings
+from crontick.jobs.settings import LAMBDA_FUNCTION, Settings
 
 
 def unasked(settings: Settings, config: Config, environ: Mapping[str, str]) -> Iterator[Finding]:
@@ -15,7 +15,7 @@ def unasked(settings: Settings, config: Config, environ: Mapping[str, str]) -> I
     if section is None:
         return
     whom = "its own function"
-    if section.url is not None or FUNCTION not in environ:
+    if section.url is not None or LAMBDA_FUNCTION not in environ:
         try:
             whom = f"POST {tick_url(settings, section)}"
         except FanOutError as error:

@@ -11,6 +11,7 @@ from crontick.handler.dev.lines import Lines
 from crontick.handler.dev.summaries import TRIGGER, Troubles
 from crontick.handler.loopback import HOST
 from crontick.handler.paths import TICK_PATHS
+from crontick.jobs.request import DEEPEST
 
 LOOK_SECONDS: Final = 0.1
 
@@ -47,7 +48,8 @@ class Ticks:
     def _tick(self, client: httpx.Client) -> bool:
         """True when the next tick should come at once."""
         try:
-            response = client.post(self._url, json={"trigger": TRIGGER}, headers=self._headers)
+            # So deep it asks for no others, whatever URL the environment names: the next one comes at once.
+            response = client.post(self._url, json={"trigger": TRIGGER, "depth": DEEPEST}, headers=self._headers)
             answer = response.json()
         except (httpx.HTTPError, ValueError):
             return False  # the process ended under the call, and whoever watches it tells

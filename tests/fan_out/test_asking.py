@@ -94,6 +94,7 @@ async def test_an_ask_that_fails_is_a_warning_and_nothing_else(world: World) -> 
     world.settings = {**roomy, "public_url": None}
     await world.enqueue(15)
     assert any("CRONTICK_PUBLIC_URL is not set" in warning for warning in (await world.tick(limit=10)).warnings)
+    assert await world.one("select asked from crontick.ticks order by id desc limit 1") == 0  # nor counted
 
 
 async def test_an_answer_that_comes_when_the_other_tick_has_ended_is_not_waited_for(world: World) -> None:
