@@ -67,8 +67,14 @@ class Endpoints:
             await self._link.tell([[statement(query("seal_endpoints"), {"sealed": sealed})]])
         told = {row.name: self._opened(row) for row in rows}
         self._read |= {name: found for name, found in told.items() if isinstance(found, Endpoint)}
-        nowhere = "there is no endpoint {}: neither in crontick.toml nor by crontick.set_endpoint"
-        return [told.get(name) or LookupError(nowhere.format(name)) for name in names]
+        return [told.get(name) or self._missing(name) for name in names]
+
+    def _missing(self, name: str) -> LookupError:
+        # Imported here: a tick whose endpoints are all there does not pay for it.
+        from crontick.jobs.fit import suggestion
+
+        close = suggestion(name, [endpoint.name for endpoint in self._known])
+        return LookupError(f"there is no endpoint {name}{close}: neither in crontick.toml nor by crontick.set_endpoint")
 
     def _opened(self, row: "_Row") -> Endpoint | Exception:
         from crontick.jobs.sealing import SealingError

@@ -1,7 +1,9 @@
 """What the command line says of limits."""
 
 from pathlib import Path
+from typing import Any
 
+import psycopg
 import pytest
 
 from tests.cli.conftest import Command
@@ -16,9 +18,13 @@ def says(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return path
 
 
-def test_lines_in_which_jobs_wait_are_listed_and_counted(cli: Command, says: Path) -> None:
+def test_lines_in_which_jobs_wait_are_listed_and_counted(
+    cli: Command, says: Path, sync_conn: psycopg.Connection[Any]
+) -> None:
     assert cli("limits").err == "nothing waits for a limit\n"
-    says.write_text('[limits.names]\nkind = "greet"\nkey = "payload.name"\nrate = "1/hour"\n')
+    says.write_text(
+        '[limits.names]\nkind = "greet"\nkey = "payload.name"\nrate = "1/hour"\n[queues.default]\nseats = 3\n'
+    )
     for name in ("ada", "ada", "ada", "bob"):
         cli("enqueue", "greet", f'{{"name": "{name}"}}')
     assert cli("tick", "--dry-run", "--json").json["would_run"] is not None
@@ -29,6 +35,11 @@ def test_lines_in_which_jobs_wait_are_listed_and_counted(cli: Command, says: Pat
     assert {row["held_by"] for row in cli("status", "--json").json["work"]} == {"limit:names"}
     held = [row["held_by"] for row in cli("jobs", "--status", "queued", "--json").json]
     assert held == ["limit:names:ada"] * 2, "as a person knows it, and not by a hash"
+    later = "select crontick.enqueue('greet', '{\"name\": \"ada\"}', run_at => crontick.now() + interval '1 day')"
+    [(job,)] = sync_conn.execute(later.encode()).fetchall()
+    assert "; it waits for limit names (1 an hour), key ada: next room at " in cli("why", str(job)).out
+    assert "and is held: waits for limit names (1 an hour), key ada" in cli("run-now", str(job)).out
+    assert sync_conn.execute("select queue_seats from crontick.deployments").fetchall() == [({"default": 3},)]
     assert cli("tick", "--limit", "none", "--json").status == 0, "a drain ends though jobs wait"
 
 

@@ -247,7 +247,7 @@ async def test_a_forbidden_url_is_dead_at_once_and_is_not_quoted(deploy: Deploy,
 @pytest.mark.parametrize(
     ("name", "value", "said"),
     [
-        ("shop", NEW, "there is no endpoint shop"),
+        ("cmr", NEW, "there is no endpoint cmr (did you mean crm?): neither in crontick.toml"),
         ("crm", "", "CRM_SECRET is not set"),
         ("crm", "whsec_!!!", "not base64"),
     ],
