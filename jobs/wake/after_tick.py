@@ -50,8 +50,9 @@ async def wake_after_tick(
         wake_at = await arm(
             wake, due_at, TickSecrets(deployment.redact), now=now, seconds=min(seconds, wake.timeout.total_seconds())
         )
-    except NotArmed as error:
-        summary.warn(deployment.redact(f"no wake was armed: {error}; {_TRIED_IN_VAIN}"))
+    except Exception as error:  # noqa: BLE001 (whatever keeps an alarm from being set fails no tick)
+        said = str(error) if isinstance(error, NotArmed) else type(error).__name__
+        summary.warn(deployment.redact(f"no wake was armed: {said}; {_TRIED_IN_VAIN}"))
         return
     if wake_at is not None:
         summary.wake_at = wake_at

@@ -94,11 +94,15 @@ async def test_a_service_that_fails_fails_no_tick_and_is_asked_again_by_the_next
     assert (await world.tick(note)).wake_at is not None
 
 
-async def test_a_secret_that_is_missing_is_named_and_fails_no_tick(world: Waking, alarms: Alarms) -> None:
+async def test_a_secret_that_is_missing_is_named_and_fails_no_tick(
+    world: Waking, alarms: Alarms, monkeypatch: pytest.MonkeyPatch
+) -> None:
     world.configure(URL.format(url=alarms.receiver.url) + 'secrets_env = { token = "NOBODY_SET_THIS" }\n')
     await world.enqueue(7000)
     summary = await world.tick(note)
     assert "no wake was armed: NOBODY_SET_THIS is not set" in " ".join(summary.warnings)
+    monkeypatch.setenv("NOBODY_SET_THIS", ",")
+    assert "no wake was armed" in " ".join((await world.tick(note)).warnings)
     assert alarms.receiver.requests == []
 
 
