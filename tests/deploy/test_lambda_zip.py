@@ -181,10 +181,19 @@ def test_the_zip_alone_migrates_ticks_and_answers_events(
     assert api.init_errors == []
 
 
+def as_pip_leaves_it(told: Path) -> None:
+    """With bytecode in its record, and where on this machine it came from."""
+    (told / "direct_url.json").write_text("{}")
+    with (told / "RECORD").open("a") as record:
+        record.write(f"crontick/handler/__pycache__/aws.{sys.implementation.cache_tag}.pyc,,\n")
+        record.write(f"{told.name}/direct_url.json,,\n")
+
+
 def test_in_a_project_the_crontick_that_is_installed_is_packed(zips: Zips, tmp_path: Path) -> None:
     installed, script = tmp_path / "installed", tmp_path / "project/deploy/lambda/build.py"
     with zipfile.ZipFile(zips.built("here", "--platform", "here")) as made:
         made.extractall(installed)
+    as_pip_leaves_it(next(installed.glob("crontick-*.dist-info")))
     script.parent.mkdir(parents=True)
     script.write_bytes(BUILD.read_bytes())
     one_pin(script.with_name("requirements.txt"))
