@@ -37,8 +37,8 @@ begin
             crontick.why, crontick.why_schedule, crontick.fingerprint_of, crontick.now, crontick.lanes,
             crontick.count_work, crontick.waiting_groups, crontick.told_hold to crontick_read;
         grant select on
-            crontick.jobs, crontick.overview, crontick.dead_letters, crontick.doubts, crontick.blocked_groups, crontick.paused, crontick.limits, crontick.endpoints,
-            crontick.audit, crontick.attempts, crontick.markers, crontick.ticks, crontick.kinds, crontick.deployments,
+            crontick.jobs, crontick.overview, crontick.dead_letters, crontick.doubts, crontick.blocked_groups, crontick.paused, crontick.limits, crontick.limit_lines,
+            crontick.endpoints, crontick.audit, crontick.attempts, crontick.markers, crontick.ticks, crontick.kinds, crontick.deployments,
             crontick.installation, crontick.test_clock, crontick.report_runs, crontick.breakers, crontick.schedules, crontick.successes,
             crontick.alerts, crontick.alert_messages, crontick.alert_silences, crontick.watchers,
             crontick.unfinished_jobs, crontick.finished_jobs

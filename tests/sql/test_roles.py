@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from datetime import timedelta
-from typing import Any
+from typing import Any, Final
 from urllib.parse import urlsplit, urlunsplit
 
 import msgspec
@@ -17,6 +17,7 @@ from crontick.jobs.reminders import Reminder
 from crontick.jobs.request import TickRequest
 from crontick.jobs.sealing import Keyring
 from crontick.jobs.settings import Settings
+from crontick.sql import query
 from crontick.sql.migrate import migrate
 from tests.sql.conftest import Sql
 
@@ -212,3 +213,26 @@ def test_functions_and_operators_of_a_hostile_search_path_are_not_called(sql: Sq
     sql.rows("select crontick.pause('queue', 'q', 'ann')")
     assert sql.rows("select what from mallory.stolen") == []
     assert sql.one("select status operator(pg_catalog.=) 'succeeded' from crontick.jobs")
+
+
+LOOKS: Final = (
+    *("read_state", "read_overview", "read_job", "explain_job", "list_jobs", "list_attempts"),
+    *("list_alerts", "list_breakers", "list_dead_groups", "list_dead_letters", "list_doubts", "list_groups"),
+    *("list_limits", "list_pauses", "list_schedules", "list_ticks"),
+)
+"""What commands that only look ask."""
+
+
+@pytest.mark.usefixtures("roles")
+def test_the_read_role_may_look_at_all_that_commands_show(database: str) -> None:
+    asked = {"at_most": 5, "look_at": 5, "id": 1, "unfinished": False, "finished": False, "open_only": False}
+    asked |= {"active": True}
+    refused = []
+    with psycopg.connect(as_role(database, "crontick_read"), autocommit=True) as conn:
+        for name in LOOKS:
+            looked = query(name)
+            try:
+                conn.execute(looked.text.encode(), {value: asked.get(value) for value in looked.names})
+            except psycopg.errors.InsufficientPrivilege as error:
+                refused.append((name, str(error)))
+    assert refused == []
