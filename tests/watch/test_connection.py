@@ -18,6 +18,7 @@ from tests.worlds.waiting import async_until
 
 LISTENING = "select count(*) > 0 from crontick.watchers where listens"
 IDLE = "select not exists (select from crontick.ticks where ended_at is null)"
+BEATEN = "select max(seen_at) from crontick.watchers where seen_at > coalesce(%s::timestamptz, '-infinity')"
 LISTENERS = """
 select pg_terminate_backend(pid) from pg_stat_activity
 where position('see_watcher' in query) > 0 and datname = current_database() and pid <> pg_backend_pid()
@@ -53,6 +54,9 @@ async def test_a_connection_gone_silent_is_noticed(
     monkeypatch.setattr(listen, "BEAT_SECONDS", 0.2)
     monkeypatch.setattr(listen, "_TRIP_SECONDS", 2.0)
     async with watching(world.url, proxy.url):
+        seen_at = None
+        for _ in range(4):  # the first tick and its look are over: it rests, and beats
+            seen_at = await async_until(lambda: world.value(BEATEN, seen_at))  # noqa: B023
         proxy.black_hole = True
         made = proxy.connections
         job = await world.enqueue(kinds.note)

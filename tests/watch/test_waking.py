@@ -2,6 +2,7 @@
 
 import json
 import socket
+from datetime import timedelta
 from pathlib import Path
 from typing import Any
 
@@ -9,6 +10,7 @@ import psycopg
 import pytest
 
 from crontick.jobs import seats
+from tests.faults import doomed
 from tests.faults.world import World
 from tests.watch import kinds
 from tests.watch.conftest import Watchers, Watching, ran
@@ -73,16 +75,6 @@ async def test_watchers_and_ticks_from_outside_share_the_work(world: World, watc
     assert await world.rows("select count(*), count(distinct job) from ran") == [(300, 300)]
 
 
-async def test_what_a_tick_from_outside_puts_off_runs_at_its_time(world: World, watching: Watching) -> None:
-    async with watching():
-        job = await world.enqueue(kinds.note, run_at=await world.value("select crontick.now() + '1 day'"))
-        await world.conn.execute("create table before as select id from crontick.ticks")
-        await world.tick(jobs=[job], kinds=["note"])
-        await ran(world, job)
-        tell = "select count(*) from crontick.ticks where trigger = 'watch' and id not in (select id from before)"
-        await async_until(lambda: world.value(tell))
-
-
 class Listener:
     """Somebody who hears every notification that a watcher would."""
 
@@ -120,6 +112,37 @@ def test_nobody_is_notified_but_for_a_watcher_that_was_seen_in_the_last_minute(
         many = f"select count(*) from crontick.enqueue_many(({jobs}))".encode()
         sync_conn.execute(many)
         assert listener.heard() == [""]
+
+
+DECISIONS = (
+    "select crontick.run_now({planned}, 'ada')",
+    "select crontick.cancel({planned}, 'ada')",
+    "select crontick.requeue({dead}, 'ada')",
+    "select crontick.pause('queue', 'slow', 'ada')",
+    "select crontick.resume('queue', 'slow', 'ada')",
+    "select crontick.act_on_many('run_now', 'ada', 'why', '{{\"kind\": \"note\"}}', 2)",
+)
+
+
+async def test_whatever_makes_a_job_due_is_notified(world: World) -> None:
+    dead = await world.enqueue(doomed.poison, max_attempts=1)
+    assert (await world.tick()).dead == 1
+    planned = await world.enqueue(kinds.note, run_at=timedelta(days=1))
+    for _ in range(2):
+        await world.enqueue(kinds.note, run_at=timedelta(days=1))
+    await world.conn.execute(REGISTER, (True, "0"))
+    with psycopg.connect(world.url, autocommit=True) as other:
+        listener = Listener(other)
+        for decision in DECISIONS:
+            await world.conn.execute(decision.format(planned=planned, dead=dead).encode())
+            assert listener.heard() == [""], decision
+        # What a tick from outside puts off or leaves over; a watcher asks for the next due time itself.
+        assert (await world.tick(trigger="watch", kinds=["note"], limit=1)).claimed == 1
+        assert listener.heard() == []
+        assert (await world.tick(trigger="curl", kinds=["note"], limit=1)).claimed == 1
+        assert listener.heard() == [""]
+        assert (await world.tick(trigger="curl", kinds=["note"])).claimed == 0
+        assert listener.heard() == []
 
 
 def test_without_a_watcher_an_enqueue_writes_no_more_than_its_job(sync_conn: psycopg.Connection[Any]) -> None:
