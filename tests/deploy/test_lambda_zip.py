@@ -94,8 +94,13 @@ def api() -> Iterator[RuntimeApi]:
         yield made
 
 
-def pinned() -> dict[str, str]:
-    return dict(re.findall(r"^([a-z0-9-]+)==(\S+)", LOCK.read_text(), re.MULTILINE))
+def pinned(lock: Path = LOCK) -> dict[str, str]:
+    return dict(re.findall(r"^([a-z0-9-]+)==(\S+)", lock.read_text(), re.MULTILINE))
+
+
+def test_lambda_gets_the_versions_that_everything_is_tested_with() -> None:
+    assert set(pinned()) >= {"psycopg-binary", "msgspec", "starlette"}
+    assert pinned().items() <= pinned(ROOT / "requirements.lock").items()
 
 
 def one_pin(lock: Path) -> None:
