@@ -9,7 +9,7 @@ TESTS ?= tests
 FILES := $(shell { find handler jobs sql -name '*.py' -o -name '*.sql' -o -name '*.template' -o -name '*.html' -o -name '*.css' -o -name '*.js' -o -name '*.svg' -o -name py.typed; find deploy -path deploy/examples -prune -o -type f ! -name '*.pyc' -print; } | LC_ALL=C sort | cat - pyproject.toml | cksum | cut -d ' ' -f 1)
 INSTALLED := $(VENV)/installed-$(FILES)
 
-.PHONY: help demo test check lock bench bench-page package pictures clean
+.PHONY: help demo test check lock bench bench-page package dist pictures clean
 help:
 	@echo "make demo     see it work, on a PostgreSQL of its own"
 	@echo "make test     run the tests (TESTS=tests/door WORKERS=4)"
@@ -17,6 +17,7 @@ help:
 	@echo "make bench    measure drains and cold ticks"
 	@echo "make bench-page  measure every page over five million finished jobs"
 	@echo "make package  build the wheel and use it from a project of its own"
+	@echo "make dist     what a release uploads: the source distribution, and the wheel made of it"
 	@echo "make pictures take the pictures of docs/ again"
 	@echo "make lock     bring requirements.lock up to pyproject.toml (UPGRADE=--upgrade for newer releases)"
 	@echo "make clean    remove what the others made"
@@ -34,6 +35,7 @@ check: $(INSTALLED)
 	for app in tests/apps/*; do (cd $$app && $(abspath $(BIN))/mypy) || exit 1; done
 	$(BIN)/mypy --python-version 3.10 .github/actions/tick/tick.py
 	$(BIN)/mypy deploy/lambda/build.py
+	$(BIN)/mypy .ci/check_release.py
 	$(BIN)/lint-imports
 	$(BIN)/sqlfluff lint sql
 	$(BIN)/deptry .
@@ -50,6 +52,10 @@ bench-page: $(INSTALLED)
 
 package: $(INSTALLED)
 	tests/package/check $(BIN)/python
+
+dist: $(INSTALLED)
+	rm -rf dist
+	$(BIN)/python -m build --no-isolation --outdir dist .
 
 pictures: $(INSTALLED)
 	TESTS_PICTURES=1 $(BIN)/python -m pytest tests/dashboard/test_pictures.py

@@ -20,6 +20,7 @@ CHECKS = (
     ("hadolint", "deploy/image/Dockerfile"),
     ("check-jsonschema", "--builtin-schema", "vendor.compose-spec", "deploy/compose/compose.yaml"),
     ("check-jsonschema", "--builtin-schema", "vendor.github-workflows", ".github/workflows/cron-tick.yml"),
+    ("check-jsonschema", "--builtin-schema", "vendor.github-workflows", ".github/workflows/release.yml"),
 )
 PUBLISHED = {
     "fly/fly.toml": """app primary_region kill_signal kill_timeout build build.dockerfile build.ignorefile

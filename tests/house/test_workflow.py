@@ -38,3 +38,14 @@ def test_ci_runs_the_one_command_that_a_contributor_runs() -> None:
     steps = workflow(ROOT / ".github" / "workflows" / "ci.yml")["jobs"]["check"]["steps"]
     assert [step["run"] for step in steps if step.get("run", "").startswith(".ci")] == [".ci/run"]
     assert "TESTS_NO_SKIPS=1" in (ROOT / ".ci" / "run").read_text()
+
+
+def test_ci_installs_what_the_command_needs_and_the_runner_lacks() -> None:
+    """As no root the command installs nothing; the rest is on GitHub's ubuntu-24.04 (actions/runner-images)."""
+    there = {"make", "nodejs", "npm", "golang-go", "chromium", "python3-venv"}
+    needed = set(re.findall(r"missing\+=\(([\w.-]+)\)", (ROOT / ".ci" / "run").read_text()))
+    (install,) = re.findall(
+        r"apt-get install --quiet --yes --no-install-recommends \\?\s*(.*)",
+        (WORKFLOWS[0].parent / "ci.yml").read_text(),
+    )
+    assert needed - there == set(install.split()) - {'"postgresql-$VERSION"'}
