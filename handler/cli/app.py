@@ -29,6 +29,7 @@ from crontick.handler.cli import (
     tick,
     ticks,
     unfinished,
+    verify_trigger,
     watch,
     webhook,
 )
@@ -69,6 +70,7 @@ app.command("rotate-keys")(rotate.rotate_keys)
 app.command("status")(status.status)
 app.command("limits")(limits.limits)
 app.command("ticks")(ticks.ticks)
+app.command("verify-trigger")(verify_trigger.verify_trigger)
 app.add_typer(reminders.app, name="reminders")
 schedules.app.command("list")(in_force.list_)
 schedules.app.command("run")(in_force.run)

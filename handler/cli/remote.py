@@ -185,5 +185,6 @@ CALLS: Final[Mapping[str, Call]] = {
     "list_limits": Call("GET", "/api/limits", states.Limits, _listed("limits")),
     "list_groups": Call("GET", "/api/groups", states.Groups, _listed("groups")),
     "list_ticks": Call("GET", "/api/ticks", states.Ticks, _listed("ticks")),
+    "list_triggers": Call("GET", "/api/triggers", states.Triggers, _listed("triggers")),
 }
 """By the name of the query; ``{field}`` of a path is one of its values."""

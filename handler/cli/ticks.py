@@ -4,7 +4,7 @@ from typing import Annotated, Final
 
 import typer
 
-from crontick.handler.cli.database import ask, connected, reached
+from crontick.handler.cli.database import ask, reached
 from crontick.handler.cli.options import Count, Json, Url
 from crontick.handler.cli.screen import Row, say, say_json, table
 from crontick.handler.lengths import lasting
@@ -48,9 +48,7 @@ def ticks(
 ) -> None:
     """List ticks, the latest first: when each came, what called it, how it ended."""
     if triggers:
-        if url is not None:
-            raise typer.BadParameter("--triggers asks the database: leave out --url")
-        _show_triggers(json=json)
+        _show_triggers(url, json=json)
         return
     with reached(url) as conn:
         rows = ask(conn, "list_ticks", {"trigger": trigger, "below": below, "at_most": limit})
@@ -60,8 +58,8 @@ def ticks(
         table(rows, COLUMNS, as_json=False, nothing="no tick has come yet: call POST /cron/tick")
 
 
-def _show_triggers(*, json: bool) -> None:
-    with connected() as conn:
+def _show_triggers(url: str | None, *, json: bool) -> None:
+    with reached(url) as conn:
         rows = ask(conn, "list_triggers")
     if json:
         say_json(rows)

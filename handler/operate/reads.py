@@ -135,6 +135,11 @@ async def list_ticks(conn: Connection, asked: ListTicks) -> states.Ticks:
     return states.Ticks(ticks=ticks, below=ticks[-1].id if len(ticks) == asked.limit else None)
 
 
+async def list_triggers(conn: Connection, _asked: Asked) -> states.Triggers:
+    """Who calls ticks, how often, and how late."""
+    return states.Triggers(triggers=await typed(conn, "list_triggers", states.Trigger, {}))
+
+
 async def read_state(conn: Connection) -> states.State:
     """What a person asks first; raises ``NotDone`` where nothing was migrated."""
     found = await typed(conn, "read_state", states.State, {})

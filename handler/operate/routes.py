@@ -88,4 +88,5 @@ ROUTES: Final = (
     Route("GET", "/api/limits", AtMost, reads.list_limits, states.Limits),
     Route("GET", "/api/groups", AtMost, reads.list_groups, states.Groups),
     Route("GET", "/api/ticks", ListTicks, reads.list_ticks, states.Ticks),
+    Route("GET", "/api/triggers", Asked, reads.list_triggers, states.Triggers),
 )

@@ -149,6 +149,30 @@ class Ticks(msgspec.Struct, frozen=True, kw_only=True):
     below: int | None
 
 
+class Trigger(msgspec.Struct, frozen=True, kw_only=True):
+    """Who called ticks in the last seven days: how often it is expected, how late it came, its gaps by their length."""
+
+    trigger: str
+    expected: timedelta | None
+    ticks: int
+    last_at: Moment
+    median: timedelta | None
+    p95: timedelta | None
+    longest: timedelta | None
+    late: timedelta | None
+    up_to_half: int
+    on_time: int
+    up_to_twice: int
+    late_gaps: int
+    missing_gaps: int
+
+
+class Triggers(msgspec.Struct, frozen=True, kw_only=True):
+    """Who calls, and how regularly."""
+
+    triggers: list[Trigger]
+
+
 class Work(msgspec.Struct, frozen=True, kw_only=True):
     """Unfinished jobs and dead letters of one queue, kind, status and hold; ``or_more``: not all were looked at."""
 

@@ -71,6 +71,7 @@ def work(cli: Command) -> None:
         ["doubts", "list"],
         ["status"],
         ["ticks"],
+        ["ticks", "--triggers"],
         ["groups"],
         ["limits"],
         ["breakers"],
