@@ -116,7 +116,7 @@ def _line(came: Arrival) -> str:
     if came.late is not None and came.gap is not None:
         how = f"{lasting(came.late)} late" if came.late else "in time"
         return f"{told}, {how}: every {lasting(came.expected or timedelta())}, and {lasting(came.gap)} after the last"
-    return f"{told}; how late is not known before ten calls, or `expected_every` in [alerts]"
+    return f"{told}; how late is not known before eleven calls, or `expected_every` in [alerts]"
 
 
 def _facts(known: list[dict[str, object]], inside: list[str], now: datetime) -> list[str]:
