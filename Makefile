@@ -6,7 +6,7 @@ WORKERS ?= 2
 TESTS ?= tests
 
 # A strict editable install links the files that exist when it is made: another list of files, another stamp.
-FILES := $(shell { find handler jobs sql -name '*.py' -o -name '*.sql' -o -name '*.template' -o -name '*.html' -o -name '*.css' -o -name '*.js' -o -name '*.svg' -o -name py.typed; find deploy -path deploy/examples -prune -o -type f ! -name '*.pyc' -print; } | LC_ALL=C sort | cat - pyproject.toml | cksum | cut -d ' ' -f 1)
+FILES := $(shell { find handler jobs sql -name '*.py' -o -name '*.sql' -o -name '*.template' -o -name '*.html' -o -name '*.css' -o -name '*.js' -o -name '*.svg' -o -name prices.toml -o -name py.typed; find deploy -path deploy/examples -prune -o -type f ! -name '*.pyc' -print; } | LC_ALL=C sort | cat - pyproject.toml | cksum | cut -d ' ' -f 1)
 INSTALLED := $(VENV)/installed-$(FILES)
 
 .PHONY: help demo test check lock bench bench-page package dist pictures clean

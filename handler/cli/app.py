@@ -21,6 +21,7 @@ from crontick.handler.cli import (
     limits,
     migrate,
     pauses,
+    plan,
     reminders,
     report,
     rotate,
@@ -71,6 +72,7 @@ app.command("status")(status.status)
 app.command("limits")(limits.limits)
 app.command("ticks")(ticks.ticks)
 app.command("verify-trigger")(verify_trigger.verify_trigger)
+app.command("plan")(plan.plan)
 app.add_typer(reminders.app, name="reminders")
 schedules.app.command("list")(in_force.list_)
 schedules.app.command("run")(in_force.run)

@@ -31,7 +31,7 @@ def wheel(tmp_path_factory: pytest.TempPathFactory) -> zipfile.ZipFile:
 
 def test_it_has_every_file_that_it_works_with_and_says_that_it_is_typed(wheel: zipfile.ZipFile) -> None:
     packed = {name for name in wheel.namelist() if not re.search(r"\.dist-info/|^crontick/deploy/", name)}
-    endings = {".py", ".sql", ".template", ".html", ".css", ".js", ".svg"}
+    endings = {".py", ".sql", ".template", ".html", ".css", ".js", ".svg", ".toml"}
     sources = {path for folder in FOLDERS for path in (ROOT / folder).rglob("*") if path.suffix in endings}
     expected = {f"crontick/{path.relative_to(ROOT)}" for path in sources}
     assert packed == expected | {f"crontick/{folder}/py.typed" for folder in FOLDERS}
