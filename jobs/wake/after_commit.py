@@ -152,5 +152,9 @@ def _session_rolled_back(session: Any, transaction: Any) -> None:
 def _wait(due_at: datetime) -> None:
     """For code that is not async, whether or not a loop runs in its thread."""
     thread = threading.Thread(target=lambda: asyncio.run(wake_for([due_at])), name="crontick wake", daemon=True)
-    thread.start()
+    try:
+        thread.start()
+    except RuntimeError:  # too many of them, or the interpreter ends; and what was enqueued is committed
+        log.warning("no wake was armed: no thread can be started; the next tick or enqueue tries again")
+        return
     thread.join(SECONDS)

@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from datetime import datetime, timedelta
+from datetime import UTC, datetime, timedelta
 from typing import Final
 
 import psycopg
@@ -21,6 +21,7 @@ from crontick.sql.wire import statement
 __all__ = ["due_next", "in_tick", "wake_after_tick"]
 
 _TRIED_IN_VAIN: Final = "the next tick tries again"
+_BEHIND_AT_MOST: Final = timedelta(minutes=5)
 _AWAKE: Final = "watch"
 """The trigger of `crontick watch`, which sees by itself what is due."""
 
@@ -42,7 +43,7 @@ async def wake_after_tick(
 
     Dies the process before this, nobody has set it: the safety schedule's tick does.
     """
-    wake, now = deployment.config.wake, exchanges.now
+    wake, now = deployment.config.wake, _now(exchanges)
     due_at = due_next(summary, now, reminds=bool(deployment.reminders))
     if wake is None or due_at is None or summary.trigger == _AWAKE:
         return
@@ -57,6 +58,15 @@ async def wake_after_tick(
     if wake_at is not None:
         summary.wake_at = wake_at
         await _note(link, exchanges.opening, summary)
+
+
+def _now(exchanges: Exchanges) -> datetime:
+    """The later of the database's time and this process's own, which is as good as the platform's.
+
+    Where the database is behind, the alarm that called this tick came too early: the same one again would be taken for
+    set. A clock that is further ahead than a few minutes is not believed.
+    """
+    return max(exchanges.now, min(datetime.now(UTC), exchanges.now + _BEHIND_AT_MOST))
 
 
 def due_next(summary: Summary, now: datetime, *, reminds: bool) -> datetime | None:

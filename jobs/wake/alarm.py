@@ -1,5 +1,6 @@
-"""An alarm is named by its moment, so that nobody who comes later can move one that is set (P42)."""
+"""An alarm is named by its moment and its call, so that nobody who comes later can move one that is set (P42)."""
 
+import hashlib
 from datetime import UTC, datetime, timedelta
 from typing import Final
 
@@ -22,10 +23,14 @@ class Alarm(msgspec.Struct, frozen=True):
 
     at: datetime
 
-    @property
-    def name(self) -> str:
-        """The same for all who want that moment, and fit to be a name everywhere."""
-        return f"crontick-{self.at:%Y%m%dT%H%M%SZ}"
+    def name(self, *call: str) -> str:
+        """The same for all who want that call at that moment, and fit to be a name everywhere.
+
+        ``call`` is whatever the platform is told of it: one that another deployment set, or that holds a secret which
+        was rotated since, is not taken for this one.
+        """
+        digest = hashlib.sha256("\0".join(call).encode()).hexdigest()
+        return f"crontick-{self.at:%Y%m%dT%H%M%SZ}-{digest[:8]}"
 
     @property
     def rfc3339(self) -> str:

@@ -1,10 +1,12 @@
 """Whoever knows of something that will be due sets the alarm for it, and harms nothing when that fails."""
 
 import asyncio
+import os
 import time
 from datetime import datetime, timedelta
 from typing import Final
 
+from crontick.jobs.in_thread import in_thread
 from crontick.jobs.sections import WakeSettings
 from crontick.jobs.tick_secrets import TickSecrets
 from crontick.jobs.wake.alarm import Alarm, NotArmed, alarm_for
@@ -59,6 +61,9 @@ def left_alone(wake: WakeSettings) -> bool:
 
 
 async def _ask(wake: WakeSettings, alarm: Alarm, secrets: TickSecrets, seconds: float) -> None:
+    if any(f"{name}_FROM" in os.environ for name in wake.secret_names):
+        # On a thread: the platform may take seconds to answer, in which an app's loop is to turn.
+        await in_thread(lambda: [secrets.read(name) for name in wake.secret_names], "wake secrets")
     # Each imported where it is used: botocore for the one, httpx's parts for the other.
     if wake.provider == "eventbridge":
         from crontick.jobs.wake import eventbridge

@@ -22,15 +22,16 @@ _MENDS: Final = {
 
 async def arm(wake: WakeSettings, alarm: Alarm, secrets: TickSecrets, *, seconds: float) -> None:
     """Set the alarm, or find it set. Raises ``NotArmed``."""
+    target_arn = _arn(wake.target_arn, wake.target_arn_env, secrets)
     parameters = {
-        "Name": alarm.name,
+        "Name": alarm.name(target_arn, wake.input),
         "GroupName": wake.group,
         "ScheduleExpression": f"at({alarm.at:%Y-%m-%dT%H:%M:%S})",
         "ScheduleExpressionTimezone": "UTC",
         "FlexibleTimeWindow": {"Mode": "OFF"},
         "ActionAfterCompletion": "DELETE",
         "Target": {
-            "Arn": _arn(wake.target_arn, wake.target_arn_env, secrets),
+            "Arn": target_arn,
             "RoleArn": _arn(wake.role_arn, wake.role_arn_env, secrets),
             "Input": wake.input,
             "RetryPolicy": _RETRIES,

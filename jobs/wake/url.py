@@ -9,7 +9,7 @@ from crontick.jobs.secrets import tokens
 from crontick.jobs.sections import WAKE_BODY_BYTES, WakeSettings
 from crontick.jobs.tick_secrets import TickSecrets
 from crontick.jobs.wake.alarm import Alarm, NotArmed
-from crontick.jobs.wake.template import filled
+from crontick.jobs.wake.template import FILLED, filled
 
 __all__ = ["arm"]
 
@@ -21,7 +21,9 @@ async def arm(wake: WakeSettings, alarm: Alarm, secrets: TickSecrets, *, seconds
     """POST what asks for the alarm. Raises ``NotArmed``."""
     assert wake.url is not None
     values = {name: tokens(secrets.read(variable))[0] for name, variable in wake.secrets_env.items()}
-    values |= {"name": alarm.name, "wake_at": alarm.rfc3339, "wake_at_seconds": f"{alarm.at.timestamp():.0f}"}
+    whenever = values | dict.fromkeys(FILLED, "")
+    call = (wake.url, *(filled(text, whenever) for text in (wake.body, *wake.headers.values())))
+    values |= {"name": alarm.name(*call), "wake_at": alarm.rfc3339, "wake_at_seconds": f"{alarm.at.timestamp():.0f}"}
     headers = {"content-type": "application/json"}
     headers |= {name.lower(): filled(value, values) for name, value in wake.headers.items()}
     if wake.auth == "google":

@@ -14,10 +14,11 @@ from tests.wake.services import Alarms
 from tests.worlds import aws_server
 from tests.worlds.http_receiver import HttpReceiver
 
-EVENTBRIDGE = """
+FUNCTION = "arn:aws:lambda:eu-central-1:123456789012:function:crontick"
+EVENTBRIDGE = f"""
 [wake]
 provider = "eventbridge"
-target_arn = "arn:aws:lambda:eu-central-1:123456789012:function:crontick"
+target_arn = "{FUNCTION}"
 role_arn_env = "WAKE_ROLE_ARN"
 """
 ROLE = "arn:aws:iam::123456789012:role/crontick-wake"

@@ -8,7 +8,8 @@ import botocore.session
 import pytest
 
 from crontick.jobs import kind
-from tests.wake.conftest import EVENTBRIDGE, ROLE, Waking
+from crontick.jobs.wake.alarm import Alarm
+from tests.wake.conftest import EVENTBRIDGE, FUNCTION, ROLE, Waking
 from tests.worlds.http_receiver import Answer, HttpReceiver
 
 pytestmark = pytest.mark.anyio
@@ -29,8 +30,8 @@ def alarms() -> dict[str, Any]:
     return {name: scheduler().get_schedule(Name=name) for name in sorted(found)}
 
 
-def name_of(at: datetime) -> str:
-    return f"crontick-{at.astimezone(UTC):%Y%m%dT%H%M%SZ}"
+def name_of(at: datetime, function: str = FUNCTION) -> str:
+    return Alarm(at.astimezone(UTC)).name(function, '{"crontick": "tick", "trigger": "wake"}')
 
 
 async def test_the_next_due_time_has_an_alarm_which_nobody_moves_and_which_heals(world: Waking, aws: str) -> None:
@@ -92,6 +93,32 @@ async def test_a_platform_that_fails_fails_no_tick_and_is_asked_again_by_the_nex
     played.otherwise = Answer(body=b"{}", headers={"content-type": "application/json"})
     world.configure(EVENTBRIDGE)
     assert (await world.tick(note)).wake_at is not None
+
+
+async def test_deployments_that_share_a_group_do_not_take_each_others_alarms_for_their_own(
+    world: Waking, aws: str
+) -> None:
+    await world.enqueue(7000)
+    world.configure(EVENTBRIDGE)
+    first = (await world.tick(note)).wake_at
+    world.configure(EVENTBRIDGE.replace(FUNCTION, f"{FUNCTION}-staging"))
+    assert (await world.tick(note)).wake_at == first
+    assert first is not None
+    for function in (FUNCTION, f"{FUNCTION}-staging"):
+        assert alarms()[name_of(first, function)]["Target"]["Arn"] == function
+
+
+async def test_an_alarm_that_came_before_its_time_by_a_slow_database_is_not_taken_for_the_next(
+    world: Waking, played: HttpReceiver
+) -> None:
+    played.otherwise = Answer(body=b"{}", headers={"content-type": "application/json"})
+    world.configure(EVENTBRIDGE)
+    await world.later(-240)
+    await world.enqueue(20)
+    called_at = datetime.now(UTC)
+    wake_at = (await world.tick(note, trigger="wake")).wake_at
+    assert wake_at is not None
+    assert wake_at > called_at, "by the clock of whoever is to call"
 
 
 async def test_what_is_left_because_time_or_room_ran_out_has_an_alarm_at_the_next_minute(

@@ -60,7 +60,8 @@ def test_an_alarm_is_rounded_up_and_never_so_near_that_it_may_have_passed() -> N
     for now, due, seconds, alarm in MOMENTS:
         found = alarm_for(at(due), now=at(now), precision=timedelta(seconds=seconds))
         assert (found.at, found.at.tzinfo) == (at(alarm), UTC), (now, due, seconds)
-    assert found.name == "crontick-20261130T124500Z"
+    assert found.name("a", "b").startswith("crontick-20261130T124500Z-")
+    assert len({found.name(*call) for call in (("a", "b"), ("ab", ""), ("a", "c"))}) == 3
 
 
 def test_reminders_are_looked_for_at_midnight_at_the_latest() -> None:
