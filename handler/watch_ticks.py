@@ -11,7 +11,7 @@ from crontick.handler.logs import log, push
 from crontick.jobs.caller import Caller
 from crontick.jobs.deployment import Deployment
 from crontick.jobs.process import run_tick
-from crontick.jobs.request import TickRequest
+from crontick.jobs.request import DEEPEST, TickRequest
 from crontick.jobs.stop import Stop
 from crontick.jobs.summary import Summary
 from crontick.jobs.unavailable import Unavailable
@@ -41,9 +41,9 @@ class WatchTicks:
             with watchdog.watched(
                 asyncio.get_running_loop(), deadline_seconds=budget, patience_seconds=PATIENCE_SECONDS
             ):
-                summary = await run_tick(
-                    self._beating(), TickRequest(trigger=TRIGGER), caller=Caller(TRIGGER), stop=self._stop
-                )
+                # Asks nobody for more ticks: its own next one follows at once.
+                request = TickRequest(trigger=TRIGGER, depth=DEEPEST)
+                summary = await run_tick(self._beating(), request, caller=Caller(TRIGGER), stop=self._stop)
         except Unavailable as unavailable:
             self._beat_at = -HEARTBEAT_SECONDS
             fields = {"event": "tick_unavailable", "trigger": TRIGGER}

@@ -17,7 +17,7 @@ from crontick.jobs.clock import Moment
 from crontick.jobs.deployment import Deployment, load_deployment
 from crontick.jobs.keep import Keeper
 from crontick.jobs.link import Link
-from crontick.jobs.request import TickRequest
+from crontick.jobs.request import DEEPEST, TickRequest
 from crontick.jobs.settings import LAMBDA_FUNCTION, Settings
 from crontick.jobs.stop import Stop
 from crontick.jobs.summary import Summary
@@ -189,7 +189,8 @@ def _warn(summary: Summary, deployment: Deployment, request: TickRequest, bounds
             f"this call left {bounds.budget_seconds:.1f} s for a tick of {bounds.usual_seconds:g} s:"
             " give it a longer timeout, or lower CRONTICK_BUDGET_SECONDS"
         )
-    if summary.more and deployment.config.fan_out is not None and LAMBDA_FUNCTION not in os.environ:
+    asks = deployment.config.fan_out is not None and request.depth < DEEPEST
+    if summary.more and asks and LAMBDA_FUNCTION not in os.environ:
         from crontick.jobs.fan_out_way import NOT_ASKED, FanOutError, tick_url
 
         try:

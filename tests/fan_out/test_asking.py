@@ -3,7 +3,9 @@
 import asyncio
 import json
 
+from crontick.handler.watch_ticks import WatchTicks
 from crontick.jobs import Context, kind
+from crontick.jobs.stop import Stop
 from tests.fan_out.conftest import TOKEN, World
 from tests.worlds.http_receiver import Answer
 from tests.worlds.waiting import async_until, until
@@ -47,6 +49,12 @@ async def test_nobody_asks_who_must_not(world: World) -> None:
     assert (await world.tick(limit=5, kinds=("send_email",))).asked == 0
     assert (await world.tick(limit=5, queues=("mail",))).asked == 0
     assert (await world.tick(limit=1, jobs=(20, 21, 22))).asked == 0
+    for secrets in ((TOKEN,), ()):
+        world.settings = {"limit": 5, "cron_secrets": secrets}
+        watched = await WatchTicks(world.deployment(), Stop()).tick()
+        assert watched is not None
+        assert (watched.more, watched.asked) == (True, 0)
+        assert not any("no other tick" in warning for warning in watched.warnings)
     world.settings = {"paused": True}
     assert (await world.tick(limit=5)).asked == 0
     world.settings = {"max_parallel_ticks": 1}
