@@ -39,5 +39,7 @@ def _serving(settings: Settings) -> Settings:
     return settings
 
 
-app = standalone(os.environ)
-started()
+try:
+    app = standalone(os.environ)
+finally:  # whoever catches what keeps it from starting has a collector again
+    started()

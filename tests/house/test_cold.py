@@ -109,6 +109,8 @@ def test_a_process_of_ours_leaves_what_it_imported_out_of_every_later_collection
     assert told(f"import crontick.handler.asgi; {asked}", database, tmp_path) == "True True"
     assert told(f"import crontick.handler.aws; {asked}", database, tmp_path) == "True True"
     assert told(f"import gc; gc.disable(); import crontick.handler.asgi; {asked}", database, tmp_path) == "False True"
+    refused = f"import os; del os.environ['CRON_SECRET']\ntry: import crontick.handler.asgi\nexcept SystemExit: {asked}"
+    assert told(refused, database, tmp_path) == "True True"
 
 
 def test_the_collector_of_somebody_elses_process_is_left_alone(database: str, tmp_path: Path) -> None:
