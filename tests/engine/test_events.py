@@ -70,7 +70,7 @@ async def test_what_succeeds_is_not_told(world: World, caplog: pytest.LogCapture
 def test_the_document_has_every_event_and_no_other() -> None:
     sources = [path.read_text() for folder in ("handler", "jobs") for path in (ROOT / folder).rglob("*.py")]
     lines = [line for text in sources for line in text.splitlines() if '"event":' in line]
-    told = {name for line in lines for name in re.findall(r'"((?:tick|attempt)\w*)"', line)}
+    told = {name for line in lines for name in re.findall(r'"((?:tick|attempt|watch)_?\w*)"', line)}
     document = (ROOT / "docs" / "observability.md").read_text()
     logs = document.partition("## Logs")[2].partition("\n## ")[0]
     assert set(re.findall(r"^\| `(\w+)` \|", logs, re.MULTILINE)) == told
