@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from datetime import datetime, timedelta
 from typing import Annotated, Final
 
+import psycopg
 import typer
 from rich.console import Console
 from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
@@ -88,7 +89,7 @@ def _wait(url: str | None, since: datetime, trigger: str | None, patience: timed
                 found = first_since(there, since, trigger)
                 if found is not None or over:
                     return None if found is None else arrival(there, found)
-        except (Unavailable, NotDoneThere):
+        except (Unavailable, NotDoneThere, psycopg.OperationalError):
             if over:
                 raise
         time.sleep(min(LOOK_EVERY_SECONDS, max(ends - time.monotonic(), 0)))

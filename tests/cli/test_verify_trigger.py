@@ -1,8 +1,12 @@
 """``crontick verify-trigger``: real calls of a live server, seen in its database and through its API."""
 
 import os
+import pty
 import re
+import subprocess
+import sys
 from collections.abc import Iterator
+from contextlib import suppress
 from datetime import UTC, datetime, timedelta
 from functools import partial
 from typing import Any
@@ -17,6 +21,7 @@ from crontick.jobs.settings import Settings
 from tests.cli.conftest import Command
 from tests.door.serving import ADMIN, TOKEN, served
 from tests.worlds.process import Child, Processes
+from tests.worlds.proxy import Proxy
 from tests.worlds.waiting import until
 
 Conn = psycopg.Connection[Any]
@@ -113,3 +118,38 @@ def test_one_that_cannot_be_asked_at_all_is_an_error_at_once(bare: Command, monk
     monkeypatch.setenv("CRONTICK_ADMIN_SECRET", ADMIN)
     told = bare("verify-trigger", "--url", "http://127.0.0.1:9")
     assert (told.status, told.err) == (1, "127.0.0.1:9 does not answer (ConnectError)\n")
+
+
+def test_on_a_terminal_something_moves_and_a_database_that_is_away_for_a_time_is_asked_again(
+    cli: Command, proxy: Proxy, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    ours, its = pty.openpty()
+    os.set_blocking(ours, False)
+    seen: list[bytes] = []
+
+    def look(fact: str = "") -> bool:
+        with suppress(BlockingIOError):
+            seen.append(os.read(ours, 65536))
+        return fact.encode() in b"".join(seen)
+
+    with monkeypatch.context() as behind:
+        behind.setenv("CRONTICK_DATABASE_URL", proxy.url)
+        behind.setenv("TERM", "xterm")
+        command = [sys.executable, "-c", MAIN, "verify-trigger", "--within", "10m", "--trigger", "command-line"]
+        waiting = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=its, text=True)
+    try:
+        until(lambda: look("waiting up to 10m for a tick of command-line"), seconds=60)
+        proxy.lose_next_answer = True
+        until(lambda: look() and not proxy.lose_next_answer)
+        proxy.cut_after = 1
+        until(lambda: look() and proxy.cut_after is None)
+        assert waiting.poll() is None
+        cli("tick")
+        until(lambda: look() and waiting.poll() is not None, seconds=60)
+        assert waiting.returncode == 0, b"".join(seen)
+    finally:
+        waiting.kill()
+        said, _ = waiting.communicate(timeout=30)
+        os.close(ours)
+        os.close(its)
+    assert said.startswith("command-line called tick 1 at ")
