@@ -253,6 +253,7 @@ class WakeSettings(msgspec.Struct, frozen=True, forbid_unknown_fields=True, kw_o
     auth: Literal["google"] | None = None
     precision: Seconds = timedelta(minutes=1)
     timeout: Seconds = timedelta(seconds=5)
+    set_again: bool = True
 
     def __post_init__(self) -> None:
         # Imported here: a tick whose deployment is woken by nobody does not pay for it.

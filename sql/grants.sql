@@ -23,7 +23,7 @@ begin
             crontick.timed, crontick.enqueue, crontick.enqueue_many, crontick.enqueue_once, crontick.sync_deployment, crontick.enqueue_reminders,
             crontick.reserve_marker, crontick.free_sealed, crontick.list_unsealed, crontick.seal_jobs, crontick.seal_endpoints,
             crontick.begin_report_part, crontick.append_report_part, crontick.fire_schedules, crontick.with_room,
-            crontick.told_alerts, crontick.see_watcher, crontick.forget_watcher, crontick.note_wake to crontick_tick;
+            crontick.told_alerts, crontick.see_watcher, crontick.forget_watcher, crontick.note_wake, crontick.wake_is_set to crontick_tick;
         grant select on
             crontick.reminder_records, crontick.installation, crontick.test_clock, crontick.unfinished_jobs, crontick.pauses,
             crontick.report_runs, crontick.report_parts

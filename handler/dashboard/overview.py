@@ -10,7 +10,7 @@ from crontick.handler.dashboard.visit import Page, Visit
 from crontick.handler.operate import reads
 from crontick.handler.operate.asked import Asked, ListTicks
 from crontick.handler.operate.kind_times import list_kind_times
-from crontick.handler.operate.states import COUNTED, Tick, Work
+from crontick.handler.operate.states import COUNTED, COUNTED_GROUPS, Tick, Work
 
 COLUMNS: Final = ("queued", "running", "failed", "held", "dead")
 _TICKS: Final = 500
@@ -37,6 +37,7 @@ async def overview(visit: Visit) -> Page:
         "cut": {(row.queue, _column(row)) for row in work if row.or_more},
         "columns": COLUMNS,
         "counted": COUNTED,
+        "counted_groups": COUNTED_GROUPS,
         "paused": paused,
         "next_due_at": due["next_due_at"],
         "late": lateness(came),

@@ -8,7 +8,8 @@ import msgspec
 from crontick.handler.operate.rows import Moment
 
 COUNTED: Final = 10_000
-"""Where counts of ``State`` end; that of blocked groups ends at a thousand."""
+"""Where counts of ``State`` end, but for that of blocked groups."""
+COUNTED_GROUPS: Final = 1000
 
 
 class Schedule(msgspec.Struct, frozen=True, kw_only=True):

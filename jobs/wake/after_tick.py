@@ -12,7 +12,7 @@ from crontick.jobs.exchange import Exchanges
 from crontick.jobs.link import Trips
 from crontick.jobs.summary import Summary
 from crontick.jobs.tick_secrets import TickSecrets
-from crontick.jobs.wake.alarm import NotArmed
+from crontick.jobs.wake.alarm import NotArmed, alarm_for
 from crontick.jobs.wake.arming import arm
 from crontick.jobs.wake.configured import IN_TICK
 from crontick.sql import query
@@ -39,7 +39,9 @@ def in_tick() -> Iterator[None]:
 async def wake_after_tick(
     link: Trips, deployment: Deployment, exchanges: Exchanges, summary: Summary, *, seconds: float
 ) -> None:
-    """Set the alarm, also one that was set before: it may have been lost. What goes wrong is a warning.
+    """Set the alarm, also one that was set before, unless ``set_again`` is false: it may have been lost.
+
+    What goes wrong is a warning.
 
     Dies the process before this, nobody has set it: the safety schedule's tick does.
     """
@@ -47,10 +49,11 @@ async def wake_after_tick(
     due_at = due_next(summary, now, reminds=bool(deployment.reminders))
     if wake is None or due_at is None or summary.trigger == _AWAKE:
         return
+    wake_at: datetime | None = alarm_for(due_at, now=now, precision=wake.precision).at
     try:
-        wake_at = await arm(
-            wake, due_at, TickSecrets(deployment.redact), now=now, seconds=min(seconds, wake.timeout.total_seconds())
-        )
+        if wake.set_again or not await _is_set(link, wake_at):
+            seconds = min(seconds, wake.timeout.total_seconds())
+            wake_at = await arm(wake, due_at, TickSecrets(deployment.redact), now=now, seconds=seconds)
     except Exception as error:  # noqa: BLE001 (whatever keeps an alarm from being set fails no tick)
         said = str(error) if isinstance(error, NotArmed) else type(error).__name__
         summary.warn(deployment.redact(f"no wake was armed: {said}; {_TRIED_IN_VAIN}"))
@@ -83,6 +86,15 @@ def due_next(summary: Summary, now: datetime, *, reminds: bool) -> datetime | No
     if reminds:
         moments.append(now.replace(hour=0, minute=0, second=0, microsecond=0) + timedelta(days=1))
     return min(moments, default=None)
+
+
+async def _is_set(link: Trips, wake_at: datetime | None) -> bool:
+    """By a tick before; not, where that cannot be read: two alarms are better than none."""
+    try:
+        [answer] = await link.tell([[statement(query("read_wake"), {"wake_at": wake_at})]])
+    except (psycopg.Error, OSError, TimeoutError):
+        return False
+    return answer.error is None and bool(answer.rows[0][0][0])
 
 
 async def _note(link: Trips, opening: int, summary: Summary) -> None:

@@ -85,3 +85,14 @@ def test_a_group_of_no_fingerprint_is_requeued_whole(asker: Asker, database: str
         assert done.status == 303
         assert b"200 are left" in asker.get(f"/dashboard/dead{done.headers['location'].partition('dead')[2]}").body
         assert conn.execute("select count(*) from crontick.dead_letters").fetchone() == (200,)
+
+
+def test_a_count_of_groups_that_ends_at_a_thousand_says_so(asker: Asker, database: str) -> None:
+    with psycopg.connect(database, autocommit=True) as conn:
+        conn.execute(
+            "select crontick.enqueue('note', group_key => nth::text)"
+            " from generate_series(1, 1001) as nth, generate_series(1, 2)"
+        )
+        while conn.execute("select from crontick.group_calls limit 1").fetchall():
+            conn.execute("select crontick.place()")
+    assert "<b>1,000 or more</b> groups wait" in asker.get("/dashboard").body.decode()

@@ -61,13 +61,16 @@ async def test_the_next_due_time_has_an_alarm_which_nobody_moves_and_which_heals
     assert sorted(alarms.moments.values()) == [earlier.wake_at, first.wake_at]
     alarms.lose()
     await world.tick(note)
+    if service == "qstash":
+        assert alarms.moments == {}, "it forgets a name before the alarm goes off, and would call twice"
+        assert (await world.tick(note)).wake_at == earlier.wake_at
+        return
     assert list(alarms.moments.values()) == [earlier.wake_at], "a lost alarm is set again by the next tick"
     monkeypatch.setenv("CRON_SECRET", "a-newer-cron-secret-of-the-test")
     await world.tick(note)
     assert list(alarms.moments.values()) == [earlier.wake_at] * 2, "one with a secret that was rotated is none"
-    if service == "cloud_tasks":
-        assert [one.headers["metadata-flavor"] for one in metadata.requests] == ["Google"], "one token serves for all"
-        assert request.headers["authorization"] == "Bearer ya29.of-the-test"
+    assert [one.headers["metadata-flavor"] for one in metadata.requests] == ["Google"], "one token serves for all"
+    assert request.headers["authorization"] == "Bearer ya29.of-the-test"
 
 
 @pytest.mark.parametrize(
