@@ -34,10 +34,10 @@ class Price(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
 class Assumed(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """What the bill depends on, and no table of jobs tells."""
 
-    tick_seconds: float = 2
-    function_gb: float = 0.5
-    database_cu: float = 0.25
-    database_stays_up_seconds: float = 300
+    tick_seconds: float
+    function_gb: float
+    database_cu: float
+    database_stays_up_seconds: float
 
 
 class Prices(msgspec.Struct, frozen=True, forbid_unknown_fields=True):

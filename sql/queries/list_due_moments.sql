@@ -7,11 +7,10 @@ ran as (
     select j.id, j.run_at, j.created_at, j.started_at, j.claimed_at
     from bounds as b
     inner join crontick.finished_jobs as j on b.since <= j.finished_at
-    where j.started_at is not null
 ),
 
 moments as (
-    -- A job that ran once was due at its own time. What was due before it was enqueued is a slot of a schedule, known long before.
+    -- A job that ran once was due at its own time; one that never ran was not. What was due before it was enqueued is a slot of a schedule, known long before.
     select
         r.id, r.run_at as due_at,
         case when r.created_at > r.run_at then r.run_at - interval '1 hour' else r.created_at end as known_at

@@ -1,6 +1,10 @@
 """`crontick plan`, as a person calls it."""
 
+import os
+import pty
 import re
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 from xml.etree import ElementTree as ET
@@ -9,6 +13,7 @@ import msgspec
 import psycopg
 import pytest
 
+from crontick.handler.plan import history
 from crontick.handler.plan.prices import Prices, read_prices
 from tests.cli.conftest import Command
 
@@ -36,13 +41,28 @@ def test_rates_need_no_database_and_the_picture_shows_every_cadence(bare: Comman
     assert f"60 min: 30m 7s, {answer.lines[4][9]}" in said
 
 
+def test_a_terminal_of_eighty_columns_cuts_nothing() -> None:
+    ours, theirs = pty.openpty()
+    script = "import sys; from crontick.handler.cli.run import run; sys.exit(run(sys.argv[1:]))"
+    command = [sys.executable, "-c", script, "plan", *RATES]
+    subprocess.run(command, stdout=theirs, check=True, env={**os.environ, "COLUMNS": "80"})
+    os.close(theirs)
+    drawn = os.read(ours, 65536).decode()
+    os.close(ours)
+    assert "github minutes" in drawn
+    assert "…" not in drawn
+    assert len(drawn.splitlines()) == 2 * (1 + len(CADENCES))
+
+
 def test_an_empty_history_says_what_to_give(cli: Command) -> None:
     answer = cli("plan")
     assert answer.status == 2
     assert "crontick plan --jobs-per-day 200" in answer.err
 
 
-def test_a_history_with_retries_a_slot_and_unfinished_jobs(cli: Command, sync_conn: psycopg.Connection[Any]) -> None:
+def test_a_history_with_retries_a_slot_and_a_cancelled_job(
+    cli: Command, sync_conn: psycopg.Connection[Any], monkeypatch: pytest.MonkeyPatch
+) -> None:
     sync_conn.execute("select set_config('crontick.now', '2026-11-30 12:00Z', false)")
     name = sync_conn.info.dbname
     sync_conn.execute(f"alter database {name} set \"crontick.now\" = '2026-11-30 12:00Z'".encode())
@@ -66,20 +86,32 @@ def test_a_history_with_retries_a_slot_and_unfinished_jobs(cli: Command, sync_co
             " from (select timestamptz '2026-11-30 00:00Z') as t (d)",
             (ended, retry),
         )
+    sync_conn.execute(
+        "insert into crontick.ticks (opening, started_at, deadline, lease_expires_at, ended_at, claimed)"
+        " select n, at, at, at, at + n * interval '10 seconds', n * 2"
+        " from (select timestamptz '2026-11-30 09:10Z') as t (at), generate_series(0, 2) as n"
+    )
     answer = cli("plan", "--within", "1d", "--json").json
     assert answer["history"] == {
         "starts_at": "2026-11-30T09:00:00Z",
         "ends_at": "2026-11-30T12:00:00Z",
         "jobs": 5,
         "due_moments": 5,
-        "job_seconds": 0,
+        "job_seconds": (10 + 20) / (2 + 4),
     }
     by_name = {one["cadence"]: one for one in answer["cadences"]}
     waits = [0, 15 * 60, 59 * 60 + 30, 58 * 60, 19 * 60 + 40]  # 9:00, 9:45, 10:00:30, 10:02, 10:40:20 for whole hours
     assert by_name["60 min"]["mean_delay_seconds"] == pytest.approx(sum(waits) / 5)
     assert by_name["60 min"]["wakes"] == pytest.approx(3 * 240)
-    # 9:46 (known when it was due), 9:00, 10:01, 10:02, 10:41
+    # 9:46 (known when it was due), 9:00, 10:01, 10:02 (a slot is known before), 10:41
     assert by_name["wake"]["wakes"] == pytest.approx(5 * 240)
+    assert by_name["wake"]["mean_delay_seconds"] == pytest.approx((60 + 0 + 30 + 0 + 40) / 5)
+    assert cli("plan", "--within", "1d", "--job-seconds", "9", "--json").json["history"]["job_seconds"] == 9
+    monkeypatch.setattr(history, "MOMENTS_AT_MOST", 3)
+    latest = cli("plan", "--within", "1d", "--json").json["history"]
+    assert (latest["due_moments"], latest["starts_at"]) == (3, "2026-11-30T10:00:30Z")
+    sync_conn.execute(f"alter database {name} set \"crontick.now\" = '2026-11-30 11:00Z'".encode())
+    assert cli("plan", "--within", "30m").status == 2, "less than an hour tells nothing of a month"
 
 
 def test_a_file_of_prices_stands_in_table_by_table(bare: Command, tmp_path: Path) -> None:

@@ -97,6 +97,10 @@ def test_waits_and_wakes_of_a_few_jobs() -> None:
     later = Cadence("7,22,37,52", timedelta(minutes=15), offset=timedelta(minutes=7))
     assert [one.at.minute for one in wakes(history, later)] == [7, 22, 37, 52]
     assert delays(history, later).worst == timedelta(minutes=8)
+    last = STARTS + timedelta(minutes=58)
+    assert delays(History(STARTS, STARTS + timedelta(minutes=59), [Due(last, STARTS)]), later).worst == timedelta(
+        minutes=9
+    )
 
 
 def test_an_alarm_is_set_when_the_moment_is_known_and_rounded_up() -> None:
