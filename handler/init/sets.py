@@ -32,6 +32,7 @@ _GITHUB: Final = TemplateSet(
         "gh secret set CRONTICK_URL",
         "gh secret set CRON_SECRET",
         "gh workflow run cron-tick.yml",
+        "crontick verify-trigger    # waits for its tick; and again, for one that comes by itself",
     ),
 )
 _OURS: Final = {one.name: one for one in (_PROJECT, _GITHUB)}

@@ -34,6 +34,12 @@ def test_a_workflow_is_pinned_bounded_and_may_do_little(path: Path) -> None:
             assert re.fullmatch(r"[\w/-]+@[0-9a-f]{40}|\$/[\w./-]+", step.get("uses", "$/nothing"))
 
 
+def test_every_pin_names_its_version() -> None:
+    lines = [line for path in WORKFLOWS for line in path.read_text().splitlines() if "uses:" in line and "@" in line]
+    assert len(lines) > 5
+    assert [line for line in lines if not re.search(r"@[0-9a-f]{40} # v\d+\.\d+\.\d+$", line)] == []
+
+
 def test_ci_runs_the_one_command_that_a_contributor_runs() -> None:
     steps = workflow(ROOT / ".github" / "workflows" / "ci.yml")["jobs"]["check"]["steps"]
     assert [step["run"] for step in steps if step.get("run", "").startswith(".ci")] == [".ci/run"]
