@@ -79,6 +79,8 @@ insert into crontick.alert_messages (alert, channel, event, next_try_at, told_at
 select n, 'log', 'started', now(), now() from generate_series(1, 5000) as n;
 insert into crontick.alert_silences select 'n' || n, now() + interval '1 day', now(), 'ann', null, 'ann'
 from generate_series(1, 2000) as n;
+insert into crontick.watchers
+select n, 'host', 7, '1', interval '1 s', false, now(), now() from generate_series(1, 2000) as n;
 """
 LOOKED_AT = (
     "select * from crontick.dead_letters order by id limit 20",
@@ -101,6 +103,7 @@ LOOKED_AT = (
     "select crontick.due_schedules(crontick.now(), array['mail'])",
     "select crontick.schedule_warnings(crontick.now(), array['mail'])",
     "select why from crontick.schedules where name = 's7'",
+    "select crontick.forget_watcher(7)",
 )
 SPARED = {
     "installation_pkey": "one row",

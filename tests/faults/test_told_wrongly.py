@@ -134,7 +134,7 @@ async def test_progress_that_is_refused_costs_no_other_its_outcome(world: World)
     async def run(payload: Any, ctx: Context) -> None:
         ctx.progress_made = (10**30, None)
         written = "select count(*) = %s from crontick.finished_jobs"
-        deadline = asyncio.get_running_loop().time() + 10
+        deadline = asyncio.get_running_loop().time() + 30
         while not await world.value(written, NEIGHBOURS):
             assert asyncio.get_running_loop().time() < deadline
 

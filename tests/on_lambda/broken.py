@@ -3,11 +3,11 @@
 import os
 from typing import Any
 
-from crontick.jobs import process
+from crontick.jobs import tick as engine
 
 
 async def tick(*_: Any) -> None:
     raise RuntimeError(f"a fault near {os.environ['CRONTICK_DATABASE_URL']}")
 
 
-vars(process)["tick"] = tick
+vars(engine)["tick"] = tick
