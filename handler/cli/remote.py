@@ -10,7 +10,7 @@ import httpx
 import msgspec
 
 from crontick.handler.cli.screen import complain
-from crontick.handler.operate import actions, rows, states
+from crontick.handler.operate import actions, rows, states, ticking
 from crontick.jobs.environ import Environ
 from crontick.jobs.operator_url import check_url
 from crontick.jobs.redact import Redactor
@@ -184,7 +184,7 @@ CALLS: Final[Mapping[str, Call]] = {
     "reset_breaker": Call("POST", "/api/breakers/reset", actions.Switched, _only("state")),
     "list_limits": Call("GET", "/api/limits", states.Limits, _listed("limits")),
     "list_groups": Call("GET", "/api/groups", states.Groups, _listed("groups")),
-    "list_ticks": Call("GET", "/api/ticks", states.Ticks, _listed("ticks")),
-    "list_triggers": Call("GET", "/api/triggers", states.Triggers, _listed("triggers")),
+    "list_ticks": Call("GET", "/api/ticks", ticking.Ticks, _listed("ticks")),
+    "list_triggers": Call("GET", "/api/triggers", ticking.Triggers, _listed("triggers")),
 }
 """By the name of the query; ``{field}`` of a path is one of its values."""

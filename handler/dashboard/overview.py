@@ -10,7 +10,8 @@ from crontick.handler.dashboard.visit import Page, Visit
 from crontick.handler.operate import reads
 from crontick.handler.operate.asked import Asked, ListTicks
 from crontick.handler.operate.kind_times import list_kind_times
-from crontick.handler.operate.states import COUNTED, COUNTED_GROUPS, Tick, Work
+from crontick.handler.operate.states import COUNTED, COUNTED_GROUPS, Work
+from crontick.handler.operate.ticking import Tick
 
 COLUMNS: Final = ("queued", "running", "failed", "held", "dead")
 _TICKS: Final = 500

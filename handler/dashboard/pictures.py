@@ -8,7 +8,9 @@ from typing import Final
 import msgspec
 
 from crontick.handler.lengths import lasting, took
-from crontick.handler.operate.states import KindTimes, Tick, Work
+from crontick.handler.operate.kind_times import KindTimes
+from crontick.handler.operate.states import Work
+from crontick.handler.operate.ticking import Tick
 
 __all__ = ["Picture", "ages", "durations", "gaps", "outcomes"]
 

@@ -5,10 +5,10 @@ from collections.abc import Callable, Iterable
 from datetime import timedelta
 from typing import Any, Final
 
-from crontick.handler.operate.kind_times import TICKS_AT_MOST, list_kind_times
+from crontick.handler.operate.kind_times import TICKS_AT_MOST, KindTimes, list_kind_times
 from crontick.handler.operate.prometheus import Gauge
 from crontick.handler.operate.reads import Connection, list_work, read, read_state
-from crontick.handler.operate.states import KindTimes, State, Work
+from crontick.handler.operate.states import State, Work
 from crontick.jobs.deployment import Deployment
 from crontick.sql import VERSION, query
 

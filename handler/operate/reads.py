@@ -7,7 +7,7 @@ import msgspec
 import psycopg
 from psycopg.rows import class_row, dict_row
 
-from crontick.handler.operate import rows, states
+from crontick.handler.operate import rows, states, ticking
 from crontick.handler.operate.asked import (
     Asked,
     AtMost,
@@ -129,15 +129,15 @@ async def list_pauses(conn: Connection, _asked: Asked) -> states.Pauses:
     return states.Pauses(paused=await typed(conn, "list_pauses", states.Pause, {}))
 
 
-async def list_ticks(conn: Connection, asked: ListTicks) -> states.Ticks:
+async def list_ticks(conn: Connection, asked: ListTicks) -> ticking.Ticks:
     """The last ticks."""
-    ticks = await typed(conn, "list_ticks", states.Tick, _values(asked))
-    return states.Ticks(ticks=ticks, below=ticks[-1].id if len(ticks) == asked.limit else None)
+    ticks = await typed(conn, "list_ticks", ticking.Tick, _values(asked))
+    return ticking.Ticks(ticks=ticks, below=ticks[-1].id if len(ticks) == asked.limit else None)
 
 
-async def list_triggers(conn: Connection, _asked: Asked) -> states.Triggers:
+async def list_triggers(conn: Connection, _asked: Asked) -> ticking.Triggers:
     """Who calls ticks, how often, and how late."""
-    return states.Triggers(triggers=await typed(conn, "list_triggers", states.Trigger, {}))
+    return ticking.Triggers(triggers=await typed(conn, "list_triggers", ticking.Trigger, {}))
 
 
 async def read_state(conn: Connection) -> states.State:

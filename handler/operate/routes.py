@@ -5,7 +5,7 @@ from typing import Any, Final, Literal, NamedTuple
 
 import msgspec
 
-from crontick.handler.operate import actions, reads, rows, states
+from crontick.handler.operate import actions, reads, rows, states, ticking
 from crontick.handler.operate.asked import (
     ActOnJob,
     ActOnMany,
@@ -87,6 +87,6 @@ ROUTES: Final = (
     Route("POST", "/api/breakers/reset", NameTarget, actions.reset_breaker, actions.Switched),
     Route("GET", "/api/limits", AtMost, reads.list_limits, states.Limits),
     Route("GET", "/api/groups", AtMost, reads.list_groups, states.Groups),
-    Route("GET", "/api/ticks", ListTicks, reads.list_ticks, states.Ticks),
-    Route("GET", "/api/triggers", Asked, reads.list_triggers, states.Triggers),
+    Route("GET", "/api/ticks", ListTicks, reads.list_ticks, ticking.Ticks),
+    Route("GET", "/api/triggers", Asked, reads.list_triggers, ticking.Triggers),
 )

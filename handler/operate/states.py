@@ -1,4 +1,4 @@
-"""What operators are shown of what stands around the jobs: schedules, breakers, limits, groups, pauses, ticks."""
+"""What operators are shown of what stands around the jobs: schedules, breakers, limits, groups, pauses, alerts."""
 
 from datetime import timedelta
 from typing import Final
@@ -117,63 +117,6 @@ class Pauses(msgspec.Struct, frozen=True, kw_only=True):
     paused: list[Pause]
 
 
-class Tick(msgspec.Struct, frozen=True, kw_only=True):
-    """One tick; ``ended`` is its stop reason, ``runs`` or ``died``."""
-
-    id: int
-    started_at: Moment
-    trigger: str | None
-    ended: str
-    took: timedelta | None
-    late: timedelta | None
-    claimed: int
-    succeeded: int
-    failed: int
-    dead: int
-    snoozed: int
-    cancelled: int
-    handed_back: int
-    duplicates: int
-    rescued: int
-    lost: int
-    reminders: int
-    version: str | None
-    host: str | None
-    host_request_id: str | None
-    token: str | None
-
-
-class Ticks(msgspec.Struct, frozen=True, kw_only=True):
-    """A page of ticks, the latest first; ``below`` is where to go on."""
-
-    ticks: list[Tick]
-    below: int | None
-
-
-class Trigger(msgspec.Struct, frozen=True, kw_only=True):
-    """Who called ticks in the last seven days: how often it is expected, how late it came, its gaps by their length."""
-
-    trigger: str
-    expected: timedelta | None
-    ticks: int
-    last_at: Moment
-    median: timedelta | None
-    p95: timedelta | None
-    longest: timedelta | None
-    late: timedelta | None
-    up_to_half: int
-    on_time: int
-    up_to_twice: int
-    late_gaps: int
-    missing_gaps: int
-
-
-class Triggers(msgspec.Struct, frozen=True, kw_only=True):
-    """Who calls, and how regularly."""
-
-    triggers: list[Trigger]
-
-
 class Work(msgspec.Struct, frozen=True, kw_only=True):
     """Unfinished jobs and dead letters of one queue, kind, status and hold; ``or_more``: not all were looked at."""
 
@@ -243,16 +186,3 @@ class Overview(msgspec.Struct, frozen=True, kw_only=True):
     paused: list[Pause]
     breakers: list[Breaker]
     alerts: list[Alert]
-
-
-class KindTimes(msgspec.Struct, frozen=True, kw_only=True):
-    """How the attempts of one kind went over the last ticks. Half of them took ``p50`` at most, 95 of 100 ``p95``."""
-
-    kind: str
-    attempts: int
-    failed: int
-    dead: int
-    mean: timedelta
-    p50: timedelta
-    p95: timedelta
-    longest: timedelta
