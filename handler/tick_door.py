@@ -33,8 +33,6 @@ from crontick.jobs.unavailable import Unavailable
 RunTick = Callable[[TickRequest, Caller, Stop], Awaitable[Summary]]
 
 REQUEST_IDS: Final = ("x-amzn-trace-id", "x-cloud-trace-context", "x-vercel-id", "fly-request-id", "x-request-id")
-# Half of the 15 s between a tick's deadline and the end of its leases (P4), and never nothing.
-PATIENCE_SECONDS: Final = 7.5
 RETIRING_SECONDS: Final = 5
 STUCK: Final = "a function of this tick cannot be stopped and runs on: restart this process when you can"
 
@@ -110,7 +108,7 @@ class TickDoor:
             return nullcontext()
         budget = min(request.budget_seconds or self._settings.budget_seconds, self._settings.max_budget_seconds)
         host = self._settings.host_limit_seconds
-        patience = PATIENCE_SECONDS if host is None else min(PATIENCE_SECONDS, (host - budget) / 2)
+        patience = watchdog.PATIENCE_SECONDS if host is None else min(watchdog.PATIENCE_SECONDS, (host - budget) / 2)
         return watchdog.watched(asyncio.get_running_loop(), deadline_seconds=budget, patience_seconds=patience)
 
 

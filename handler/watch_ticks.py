@@ -8,7 +8,7 @@ import msgspec
 
 from crontick.handler import watchdog
 from crontick.handler.logs import log, push
-from crontick.jobs.caller import Caller
+from crontick.jobs.caller import WATCH, Caller
 from crontick.jobs.deployment import Deployment
 from crontick.jobs.process import run_tick
 from crontick.jobs.request import DEEPEST, TickRequest
@@ -16,9 +16,6 @@ from crontick.jobs.stop import Stop
 from crontick.jobs.summary import Summary
 from crontick.jobs.unavailable import Unavailable
 
-TRIGGER: Final = "watch"
-# Half of the 15 s between a tick's deadline and the end of its leases (P4).
-PATIENCE_SECONDS: Final = 7.5
 HEARTBEAT_SECONDS: Final = 30.0
 """A heartbeat says that ticks come: a watcher may have one a second, and who listens for it wants none of that."""
 
@@ -38,19 +35,17 @@ class WatchTicks:
         """One tick; None when there was none, which the log tells."""
         budget = self._deployment.settings.budget_seconds
         try:
-            with watchdog.watched(
-                asyncio.get_running_loop(), deadline_seconds=budget, patience_seconds=PATIENCE_SECONDS
-            ):
+            with watchdog.watched(asyncio.get_running_loop(), deadline_seconds=budget):
                 # Asks nobody for more ticks: its own next one follows at once.
-                request = TickRequest(trigger=TRIGGER, depth=DEEPEST)
-                summary = await run_tick(self._beating(), request, caller=Caller(TRIGGER), stop=self._stop)
+                request = TickRequest(trigger=WATCH, depth=DEEPEST)
+                summary = await run_tick(self._beating(), request, caller=Caller(WATCH), stop=self._stop)
         except Unavailable as unavailable:
             self._beat_at = -HEARTBEAT_SECONDS
-            fields = {"event": "tick_unavailable", "trigger": TRIGGER}
+            fields = {"event": "tick_unavailable", "trigger": WATCH}
             log.warning("no tick: %s", unavailable.sentence, extra={"fields": fields})
             return None
         except Exception:  # noqa: BLE001 (it is ours: jobs end in outcomes, the database's absence in Unavailable)
-            log.exception("the tick failed", extra={"fields": {"event": "tick_fault", "trigger": TRIGGER}})
+            log.exception("the tick failed", extra={"fields": {"event": "tick_fault", "trigger": WATCH}})
             return None
         if _worth_telling(summary) or summary.warnings != self._told:
             log.info("tick", extra={"fields": {"event": "tick", **summary.as_dict(verbose=True)}})

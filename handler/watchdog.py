@@ -11,10 +11,14 @@ from contextlib import contextmanager
 from typing import Final
 
 EXIT_STATUS: Final = 70
+PATIENCE_SECONDS: Final = 7.5
+"""Half of the 15 s between a tick's deadline and the end of its leases (P4)."""
 
 
 @contextmanager
-def watched(loop: asyncio.AbstractEventLoop, *, deadline_seconds: float, patience_seconds: float) -> Iterator[None]:
+def watched(
+    loop: asyncio.AbstractEventLoop, *, deadline_seconds: float, patience_seconds: float = PATIENCE_SECONDS
+) -> Iterator[None]:
     """While inside, and from the deadline on, the loop must turn within ``patience_seconds`` of being asked to.
 
     A loop that does not ends the process with status 70, after writing where each thread stands to stderr.

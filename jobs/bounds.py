@@ -13,8 +13,8 @@ from crontick.jobs.summary import StopReason
 
 __all__ = ["Bounds"]
 
-_LEASE_BEYOND_DEADLINE: Final = 15.0
-_LEASE_BEYOND_HOST: Final = 5.0
+_LEASE_BEYOND_DEADLINE_SECONDS: Final = 15.0
+_LEASE_BEYOND_HOST_SECONDS: Final = 5.0
 _MARGIN_SHARE: Final = 0.1
 _MARGIN_SECONDS: Final = (0.25, 2.0)
 
@@ -37,8 +37,8 @@ class Bounds(msgspec.Struct):
     def lease_seconds(self) -> float:
         """From the tick's start: beyond the host's hard limit, or 15 s beyond the deadline (P4)."""
         if self.host_limit_seconds is not None:
-            return max(self.host_limit_seconds, self.budget_seconds) + _LEASE_BEYOND_HOST
-        return self.budget_seconds + _LEASE_BEYOND_DEADLINE
+            return max(self.host_limit_seconds, self.budget_seconds) + _LEASE_BEYOND_HOST_SECONDS
+        return self.budget_seconds + _LEASE_BEYOND_DEADLINE_SECONDS
 
     @property
     def lease_left(self) -> float:

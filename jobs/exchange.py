@@ -47,8 +47,9 @@ class Exchanges:
         self._deployment = deployment
         self._bounds = bounds
         self._request = request
-        self._opening = secrets.randbits(63)
-        self._claiming = Claiming(self._opening, deployment, bounds, request)
+        self.opening = secrets.randbits(63)
+        """The number of this tick's opening."""
+        self._claiming = Claiming(self.opening, deployment, bounds, request)
         self._known_deployment = True
         self.tick: int | None = None
         """The tick's id, once its row is there."""
@@ -59,7 +60,7 @@ class Exchanges:
         """What the closing gave this tick to send, as JSON."""
         self.fan_out: FanOut | None = None
         """The ticks that were asked for beside this one; None where none was."""
-        self._findings = Findings(self._opening)
+        self._findings = Findings(self.opening)
         self._opened_at = datetime.now(UTC)
         self._opened = Moment()
         self._sealed = False
@@ -75,11 +76,6 @@ class Exchanges:
         """By the database's clock, as the opening read it."""
         return self._opened_at + timedelta(seconds=self._opened.elapsed_seconds())
 
-    @property
-    def opening(self) -> int:
-        """The number of this tick's opening."""
-        return self._opening
-
     async def open(self, caller: Caller, patience_seconds: float) -> tuple[Opened, Batch]:
         """The first trip. An idle tick is closed by it."""
         claim = secrets.randbits(63)
@@ -89,7 +85,7 @@ class Exchanges:
         reminders = [] if settings.paused else [r for r in self._deployment.reminders if r.query is not None]
 
         def build(*, repeat: bool) -> list[Segment]:
-            opening = opening_tick(self._opening, self._deployment, bounds, request, caller)
+            opening = opening_tick(self.opening, self._deployment, bounds, request, caller)
             return [
                 [_BOUND, opening, *parts.statements, *self._claiming.statements(claim, stop, running=0, repeat=repeat)],
                 *[ask_for_items(reminder, among=len(reminders)) for reminder in reminders],
@@ -172,9 +168,9 @@ class Exchanges:
         parts = Parts(
             fired=self._findings.firing() if claim_too else [],
             knowing=knowing,
-            sealed=self._unsealed.writing(self._opening, look=bool(knowing)) if self._unsealed else [],
+            sealed=self._unsealed.writing(self.opening, look=bool(knowing)) if self._unsealed else [],
             reminders=self._findings.reminding() if claim_too else [],
-            settled=settling(self._opening, endings, progress, limits=limits, kinds=kinds),
+            settled=settling(self.opening, endings, progress, limits=limits, kinds=kinds),
         )
 
         def build(*, repeat: bool) -> list[Segment]:

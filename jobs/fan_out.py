@@ -8,6 +8,7 @@ from urllib.parse import urlsplit
 import msgspec
 
 from crontick.jobs.bounds import Bounds
+from crontick.jobs.caller import FAN_OUT
 from crontick.jobs.deployment import Deployment
 from crontick.jobs.fan_out_way import NOT_ASKED, FanOutError, tick_url, told_mend
 from crontick.jobs.request import TickRequest
@@ -17,9 +18,8 @@ from crontick.jobs.summary import Summary
 if TYPE_CHECKING:
     import httpx
 
-__all__ = ["TRIGGER", "FanOut"]
+__all__ = ["FanOut"]
 
-TRIGGER: Final = "fan-out"
 _LARGEST_LIMIT: Final = 1000
 _SENT_WITHIN_SECONDS: Final = 5.0
 _REFUSED_WITHIN_SECONDS: Final = 0.5
@@ -142,4 +142,4 @@ def _fields(request: TickRequest) -> dict[str, Any]:
         "kinds": request.kinds,
     }
     told = {name: value for name, value in given.items() if value is not None}
-    return {**told, "trigger": TRIGGER, "depth": request.depth + 1}
+    return {**told, "trigger": FAN_OUT, "depth": request.depth + 1}

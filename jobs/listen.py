@@ -15,7 +15,7 @@ import msgspec
 import psycopg
 
 from crontick.jobs.connect import connect
-from crontick.jobs.process import unavailable
+from crontick.jobs.unavailable import unavailable
 from crontick.sql import VERSION, query
 from crontick.sql.wire import Segment, statement, trip
 

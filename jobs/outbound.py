@@ -21,7 +21,7 @@ __all__ = ["ANSWER_BYTES", "Answer", "NotConnected", "Refused", "Unanswered", "c
 
 ANSWER_BYTES: Final = 16384
 CONNECT_SECONDS: Final = 5.0
-LONGEST_RETRY_AFTER: Final = 86400.0
+LONGEST_RETRY_AFTER_SECONDS: Final = 86400.0
 _TWO_READINGS: Final = re.compile(r"[\\\s\x00-\x1f\x7f]")
 """Characters after which two parsers see two hosts in one URL."""
 
@@ -163,12 +163,12 @@ def retry_after_seconds(headers: Mapping[str, str], now: datetime) -> float | No
     """
     value = headers.get("retry-after", "").strip(" \t")
     if value.isascii() and value.isdigit():
-        return LONGEST_RETRY_AFTER if len(value) > 9 else min(float(value), LONGEST_RETRY_AFTER)
+        return LONGEST_RETRY_AFTER_SECONDS if len(value) > 9 else min(float(value), LONGEST_RETRY_AFTER_SECONDS)
     at = _date(value)
     if at is None:
         return None
     said_at = _date(headers.get("date", "").strip(" \t")) or now
-    return min(max((at - said_at).total_seconds(), 0.0), LONGEST_RETRY_AFTER)
+    return min(max((at - said_at).total_seconds(), 0.0), LONGEST_RETRY_AFTER_SECONDS)
 
 
 def _date(value: str) -> datetime | None:

@@ -1,4 +1,4 @@
-"""A tick from outside: connect, tick, and say in one's own words when that cannot be done."""
+"""A tick from outside: connect, tick, and tell whoever wants to know."""
 
 import asyncio
 import math
@@ -18,26 +18,25 @@ from crontick.jobs.deployment import Deployment, load_deployment
 from crontick.jobs.keep import Keeper
 from crontick.jobs.link import Link
 from crontick.jobs.request import DEEPEST, TickRequest
-from crontick.jobs.settings import LAMBDA_FUNCTION, Settings
+from crontick.jobs.settings import LAMBDA_FUNCTION, WITHOUT_ALARMS, Settings
 from crontick.jobs.stop import Stop
 from crontick.jobs.summary import Summary
-from crontick.jobs.unavailable import Unavailable
+from crontick.jobs.unavailable import Unavailable, unavailable
 
 if TYPE_CHECKING:
     from crontick.jobs.exchange import Exchanges
     from crontick.jobs.otel.observing import Observing
 
-__all__ = ["process_jobs", "run_tick", "unavailable"]
+__all__ = ["process_jobs", "run_tick"]
 
-_MISSING_SCHEMA: Final = frozenset({"3F000", "42883", "42P01", "42703"})
 _KEEPER: Final = Keeper()
-_BEFORE_THE_HOST_ENDS_IT: Final = 3.0
+_BEFORE_THE_HOST_ENDS_IT_SECONDS: Final = 3.0
 """A tick ends so many seconds before the call does, so that its answer and its last outcomes get through."""
-_SHORTEST_TICK: Final = 0.5
-_AFTER_THE_HEARTBEAT: Final = 1.0
-_SHORTEST_PING: Final = 0.5
-_AFTER_THE_COLLECTOR: Final = _AFTER_THE_HEARTBEAT + _SHORTEST_PING
-_SHORTEST_TELLING: Final = 0.25
+_SHORTEST_TICK_SECONDS: Final = 0.5
+_AFTER_THE_HEARTBEAT_SECONDS: Final = 1.0
+_SHORTEST_PING_SECONDS: Final = 0.5
+_AFTER_THE_COLLECTOR_SECONDS: Final = _AFTER_THE_HEARTBEAT_SECONDS + _SHORTEST_PING_SECONDS
+_SHORTEST_TELLING_SECONDS: Final = 0.25
 _FOR_THE_WAKE_SECONDS: Final = 1.0
 """A tick that has used up its time has left something, and most needs another to come."""
 _FOR_ALERTS_SECONDS: Final = 0.5
@@ -66,7 +65,7 @@ async def run_tick(
     ends_in = call_ends_in_seconds or deployment.settings.host_limit_seconds or math.inf
 
     def left_seconds() -> float:
-        return max(ends_in - began.elapsed_seconds() - _AFTER_THE_HEARTBEAT, _SHORTEST_PING)
+        return max(ends_in - began.elapsed_seconds() - _AFTER_THE_HEARTBEAT_SECONDS, _SHORTEST_PING_SECONDS)
 
     try:
         summary = await _observed(deployment, request, caller, stop, call_ends_in_seconds)
@@ -100,7 +99,7 @@ async def _observed(
     return await observing.run(
         caller.trigger,
         lambda: _ticked(deployment, request, caller, stop, call_ends_in_seconds, observing),
-        lambda: max(ends_in - began.elapsed_seconds() - _AFTER_THE_COLLECTOR, _SHORTEST_TELLING),
+        lambda: max(ends_in - began.elapsed_seconds() - _AFTER_THE_COLLECTOR_SECONDS, _SHORTEST_TELLING_SECONDS),
     )
 
 
@@ -203,7 +202,7 @@ async def _waking_again(
     ticked: Coroutine[Any, Any, Summary], link: Link, deployment: Deployment, exchanges: "Exchanges", bounds: Bounds
 ) -> Summary:
     """A tick, and, where there is a ``[wake]``, the alarm for what is due after it."""
-    if deployment.config.wake is None or deployment.settings.environment == "test":
+    if deployment.config.wake is None or deployment.settings.environment in WITHOUT_ALARMS:
         return await ticked
     # Imported here: a deployment that is called by the clock alone pays for none of it.
     from crontick.jobs.wake.after_tick import in_tick, wake_after_tick
@@ -218,11 +217,12 @@ async def _waking_again(
 def _cut(budget_seconds: float, call_ends_in_seconds: float | None) -> float:
     if call_ends_in_seconds is None:
         return budget_seconds
-    left = call_ends_in_seconds - _BEFORE_THE_HOST_ENDS_IT
-    if left < _SHORTEST_TICK:
+    left = call_ends_in_seconds - _BEFORE_THE_HOST_ENDS_IT_SECONDS
+    if left < _SHORTEST_TICK_SECONDS:
         raise Unavailable(
             f"this call ends in {max(call_ends_in_seconds, 0):.1f} s, and a tick needs"
-            f" {_BEFORE_THE_HOST_ENDS_IT + _SHORTEST_TICK:g} at least: give it a timeout of 30 s or more"
+            f" {_BEFORE_THE_HOST_ENDS_IT_SECONDS + _SHORTEST_TICK_SECONDS:g} at least:"
+            " give it a timeout of 30 s or more"
         )
     return min(budget_seconds, left)
 
@@ -240,29 +240,3 @@ async def process_jobs(
         settings = msgspec.structs.replace(deployment.settings, max_budget_seconds=seconds)
         deployment = msgspec.structs.replace(deployment, settings=settings)
     return await run_tick(deployment, asked)
-
-
-def unavailable(error: BaseException) -> Unavailable:
-    """In crontick's own words: what libpq says quotes the URL with its password (P31, P36)."""
-    state = getattr(error, "sqlstate", None)
-    match state:
-        case "CT503":
-            diag = getattr(error, "diag", None)
-            return Unavailable(f"{diag.message_primary}: {diag.message_hint}" if diag else "schema and code disagree")
-        case str() if state in _MISSING_SCHEMA:
-            return Unavailable("the database has no schema crontick, or not all of it: run `crontick migrate`")
-        case "42501":
-            return Unavailable("the database role may not run ticks: grant it crontick_tick (docs: roles)")
-        case "25006":
-            return Unavailable("the database is read-only, perhaps after a failover", retry_after_seconds=15)
-        case "53300":
-            return Unavailable("the database has no connection left", retry_after_seconds=15)
-        case str() if state.startswith("28"):
-            return Unavailable("the database refuses the role or its password: see CRONTICK_DATABASE_URL")
-        case str() if state.startswith("3D"):
-            return Unavailable("there is no such database: see CRONTICK_DATABASE_URL")
-        case str() if not state.startswith(("08", "57")):
-            return Unavailable(f"the database refused a statement (SQLSTATE {state})")
-    if any(word in str(error) for word in ("certificate", "not support SSL")):
-        return Unavailable("TLS with the database fails: see sslmode and sslrootcert in CRONTICK_DATABASE_URL")
-    return Unavailable("the database is out of reach, or waking", retry_after_seconds=15, out_of_reach=True)

@@ -6,8 +6,7 @@ import psycopg
 
 from crontick.jobs.connect import connect
 from crontick.jobs.deployment import Deployment
-from crontick.jobs.process import unavailable
-from crontick.jobs.unavailable import Unavailable
+from crontick.jobs.unavailable import Unavailable, unavailable
 from crontick.sql import SCHEMA, query
 
 __all__ = ["check_ready", "refuse_misfit"]

@@ -10,8 +10,7 @@ import psycopg
 from psycopg.rows import class_row
 
 from crontick.jobs.connect import connect
-from crontick.jobs.process import unavailable
-from crontick.jobs.unavailable import Unavailable
+from crontick.jobs.unavailable import Unavailable, unavailable
 from crontick.sql import query
 
 __all__ = ["Run", "opened", "pieces", "read_run"]

@@ -19,7 +19,7 @@ __all__ = ["Seats"]
 
 LINGER_SECONDS: Final = 1.0
 """With nothing more due, endings wait for each other this long at most."""
-LINGER_AT_LEAST: Final = 0.005
+LINGER_AT_LEAST_SECONDS: Final = 0.005
 LOOK_SECONDS: Final = 5.0
 """While attempts run and none ends, the database is asked this often: who was asked to stop, what came due."""
 GRACE_SECONDS: Final = 1.0
@@ -112,7 +112,7 @@ class Seats:
         if not self._ended and self._running and not at_once and not self._look:
             await self._until(self._loop.time() + LOOK_SECONDS, any_end=True)
         if self._ended and self._running and not self._urgent and not at_once and not self._look:
-            linger = max(trip_seconds, LINGER_AT_LEAST) if more else LINGER_SECONDS
+            linger = max(trip_seconds, LINGER_AT_LEAST_SECONDS) if more else LINGER_SECONDS
             await self._until(self._loop.time() + linger, any_end=False)
         endings, self._ended, self._urgent, self._look = self._ended, [], False, False
         return endings

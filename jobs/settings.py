@@ -81,6 +81,8 @@ _NEVER_SHOWN: Final = frozenset(
         "alert_url",
     }
 )
+WITHOUT_ALARMS: Final = frozenset({"demo", "dev", "test"})
+"""Environments in which no alarm is set: those of ``crontick demo`` and ``crontick dev``, and that of tests."""
 LAMBDA_FUNCTION: Final = "AWS_LAMBDA_FUNCTION_NAME"
 """Lambda says by it which function a process is."""
 DEFAULT_CONFIG: Final = Path("crontick.toml")

@@ -1,5 +1,11 @@
 """Why no tick can run just now, and when to call again."""
 
+from typing import Final
+
+__all__ = ["Unavailable", "unavailable"]
+
+_MISSING_SCHEMA: Final = frozenset({"3F000", "42883", "42P01", "42703"})
+
 
 class Unavailable(Exception):
     """The database is out of reach or waking, or schema and code disagree.
@@ -20,3 +26,29 @@ class Unavailable(Exception):
         """The reason, and what it means for the jobs."""
         meant = "the jobs that ran are settled or retried" if self.ran else "nothing ran and nothing was lost"
         return f"{self.reason}; {meant}"
+
+
+def unavailable(error: BaseException) -> Unavailable:
+    """In crontick's own words: what libpq says quotes the URL with its password (P31, P36)."""
+    state = getattr(error, "sqlstate", None)
+    match state:
+        case "CT503":
+            diag = getattr(error, "diag", None)
+            return Unavailable(f"{diag.message_primary}: {diag.message_hint}" if diag else "schema and code disagree")
+        case str() if state in _MISSING_SCHEMA:
+            return Unavailable("the database has no schema crontick, or not all of it: run `crontick migrate`")
+        case "42501":
+            return Unavailable("the database role may not run ticks: grant it crontick_tick (docs: roles)")
+        case "25006":
+            return Unavailable("the database is read-only, perhaps after a failover", retry_after_seconds=15)
+        case "53300":
+            return Unavailable("the database has no connection left", retry_after_seconds=15)
+        case str() if state.startswith("28"):
+            return Unavailable("the database refuses the role or its password: see CRONTICK_DATABASE_URL")
+        case str() if state.startswith("3D"):
+            return Unavailable("there is no such database: see CRONTICK_DATABASE_URL")
+        case str() if not state.startswith(("08", "57")):
+            return Unavailable(f"the database refused a statement (SQLSTATE {state})")
+    if any(word in str(error) for word in ("certificate", "not support SSL")):
+        return Unavailable("TLS with the database fails: see sslmode and sslrootcert in CRONTICK_DATABASE_URL")
+    return Unavailable("the database is out of reach, or waking", retry_after_seconds=15, out_of_reach=True)

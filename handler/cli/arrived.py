@@ -7,8 +7,9 @@ from typing import Any, Final
 
 from crontick.handler.cli.database import There, ask
 from crontick.handler.cli.screen import Row
+from crontick.jobs.caller import FAN_OUT, WAKE, WATCH
 
-INSIDE: Final = frozenset({"command-line", "watch", "fan-out", "wake", "process_jobs", "drain", "crontick dev"})
+INSIDE: Final = frozenset({"command-line", WATCH, FAN_OUT, WAKE, "process_jobs", "drain", "crontick dev"})
 """What crontick's own processes say that they are; an alarm comes only because an earlier tick set it."""
 PAGE: Final = 100
 

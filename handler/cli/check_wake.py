@@ -9,7 +9,7 @@ from crontick.handler.lengths import lasting
 from crontick.jobs.aws_client import region
 from crontick.jobs.secrets import read_secret
 from crontick.jobs.sections import WakeSettings
-from crontick.jobs.settings import Settings
+from crontick.jobs.settings import WITHOUT_ALARMS, Settings
 from crontick.jobs.wake.checked import arn_fault
 from crontick.sql.extras import install
 
@@ -27,8 +27,8 @@ def unwoken(settings: Settings, wake: WakeSettings | None, environ: Mapping[str,
             yield Finding(wrong=True, sentence=f"[wake] asks EventBridge, and botocore is not here: {install('aws')}")
         if region(environ) is None:
             yield Finding(wrong=False, sentence="[wake] asks EventBridge, and AWS_REGION is not set: set the region")
-    if settings.environment == "test":
-        yield Finding(wrong=False, sentence="[wake]: no alarm is set in the environment test")
+    if settings.environment in WITHOUT_ALARMS:
+        yield Finding(wrong=False, sentence=f"[wake]: no alarm is set in the environment {settings.environment}")
     yield Finding(
         wrong=False,
         sentence=f"[wake]: alarms are asked of {whom}, rounded up to {lasting(wake.precision)}; keep a slow schedule"

@@ -10,9 +10,8 @@ from psycopg.rows import dict_row
 
 from crontick.handler.cli.screen import complain
 from crontick.jobs.database_url import server_names
-from crontick.jobs.process import unavailable
 from crontick.jobs.settings import Settings, SettingsError
-from crontick.jobs.unavailable import Unavailable
+from crontick.jobs.unavailable import Unavailable, unavailable
 from crontick.sql import query
 
 if TYPE_CHECKING:

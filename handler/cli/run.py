@@ -7,10 +7,9 @@ from crontick.handler.cli.remote import NotDoneThere
 from crontick.handler.cli.screen import complain
 from crontick.jobs.config_error import ConfigError
 from crontick.jobs.deployment import DeploymentError
-from crontick.jobs.process import unavailable
 from crontick.jobs.sealing import SealingError
 from crontick.jobs.settings import SettingsError
-from crontick.jobs.unavailable import Unavailable
+from crontick.jobs.unavailable import Unavailable, unavailable
 from crontick.sql.migrate import MigrationRefused
 
 DONE, FOUND_WRONG, USAGE = 0, 1, 2

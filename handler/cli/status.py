@@ -85,7 +85,7 @@ def _headline(state: Row) -> str:
     if state["last_tick_age"] is not None:
         last = f"last tick {lasting(state['last_tick_age'])} ago ({state['last_trigger']})"
     if state["wake_at"] is not None:
-        last += f"; wake armed for {state['wake_at'].isoformat(timespec='minutes')}"
+        last += f"; an alarm is set for {state['wake_at'].isoformat(timespec='minutes')}"
     clock = "; THE TEST CLOCK IS INSTALLED" if state["test_clock"] else ""
     return f"environment {state['environment']}; {last}{clock}"
 

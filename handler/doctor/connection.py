@@ -17,8 +17,8 @@ from crontick.handler.doctor.finding import (
     Finding,
 )
 from crontick.jobs.database_url import server_names
-from crontick.jobs.process import unavailable
 from crontick.jobs.settings import Settings
+from crontick.jobs.unavailable import unavailable
 from crontick.sql.migrate import MigrationRefused, refuse_pooler
 
 OLDEST: Final = 140000

@@ -15,6 +15,7 @@ from crontick.handler.doctor.finding import (
     Finding,
 )
 from crontick.handler.lengths import lasting
+from crontick.jobs.caller import WAKE
 
 REGULAR_TICKS: Final = 8
 REGULAR_FOR: Final = timedelta(hours=1)
@@ -108,10 +109,8 @@ def last_commit_at(folder: Path) -> datetime | None:
 
 
 def _regular(row: Row) -> bool:
-    """Wakes come when something is due, and ticks that ticks asked for when there was much: neither is missed."""
-    return row["trigger"] not in ("wake", "fan-out") and bool(
-        row["ticks"] >= REGULAR_TICKS and row["watched"] >= REGULAR_FOR
-    )
+    """Wakes come when something is due: they are not missed."""
+    return row["trigger"] != WAKE and bool(row["ticks"] >= REGULAR_TICKS and row["watched"] >= REGULAR_FOR)
 
 
 def _patience(row: Row) -> timedelta:

@@ -25,9 +25,6 @@ from crontick.jobs.stop import Stop
 from crontick.jobs.summary import Summary
 from crontick.jobs.unavailable import Unavailable
 
-PATIENCE_SECONDS: Final = 7.5
-"""How long past its deadline a loop may be blocked; the platform's own limit may come sooner."""
-
 ANSWER_BYTES: Final = 3_000_000
 """Lambda takes 6 MB, in which a quote or a line end of a text is two characters, and other bytes are in base64."""
 
@@ -105,7 +102,7 @@ class LambdaDoor:
         settings = deployment.settings
         budget = min(request.budget_seconds or settings.budget_seconds, settings.max_budget_seconds)
         loop = asyncio.get_running_loop()
-        watched = watchdog.watched(loop, deadline_seconds=budget, patience_seconds=PATIENCE_SECONDS)
+        watched = watchdog.watched(loop, deadline_seconds=budget)
         with watched if self._ours else nullcontext():
             return await self._tick(deployment, request, caller, Stop())
 

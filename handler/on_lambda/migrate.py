@@ -4,8 +4,7 @@ import psycopg
 
 from crontick.jobs.deployment import Deployment
 from crontick.jobs.known import make_kinds_known
-from crontick.jobs.process import unavailable
-from crontick.jobs.unavailable import Unavailable
+from crontick.jobs.unavailable import Unavailable, unavailable
 from crontick.sql.migrate import MigrationRefused, migrate
 
 __all__ = ["migrated"]

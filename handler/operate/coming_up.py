@@ -38,8 +38,7 @@ async def coming_up(
 
 async def _queried(conn: Connection, reminder: Reminder) -> AsyncIterator[tuple[Item, datetime]]:
     [answer] = await trip(conn, [ask_for_items(reminder)], timeout_seconds=ASK_SECONDS)
-    if answer.error is not None:
-        raise answer.error
+    answer.check()
     for item, item_at, payload, group_key, now in answer.rows[1]:
         yield Item(item=item, item_at=as_moment(item_at), payload=payload or "{}", group_key=group_key), now
 

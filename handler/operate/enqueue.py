@@ -22,6 +22,7 @@ from crontick.jobs.report_files import opened
 from crontick.jobs.request import Name
 from crontick.jobs.sealing import SealingError
 from crontick.jobs.sections import Attempts, Priority
+from crontick.jobs.settings import WITHOUT_ALARMS
 from crontick.jobs.trace_context import TraceContext, carrying, current, read
 from crontick.sql import query
 
@@ -89,7 +90,7 @@ def enqueueing(
             "jobs": msgspec.json.encode([_checked(job, known, nth, trace) for nth, job in enumerate(jobs, 1)]).decode(),
         }
         enqueued = msgspec.json.decode(await _enqueued(database_url, values), type=list[EnqueuedJob])
-        if known.config.wake is not None and known.settings.environment != "test":
+        if known.config.wake is not None and known.settings.environment not in WITHOUT_ALARMS:
             # Imported here: a door whose deployment is called by the clock alone pays for none of it.
             from crontick.jobs.wake.after_commit import wake_for
 

@@ -3,15 +3,14 @@
 import asyncio
 import os
 import sys
-import threading
 from collections.abc import Awaitable, Callable
-from contextlib import suppress
 from functools import partial
 from typing import TYPE_CHECKING, Any, Final
 
 import msgspec
 
 from crontick.jobs.deployment import Deployment
+from crontick.jobs.in_thread import in_thread
 from crontick.jobs.otel.collector import Collector, resource
 from crontick.sql import VERSION
 
@@ -70,27 +69,12 @@ async def _told(ended: "Ended", collector: Collector, deployment: Deployment, se
 
 
 async def _flushed(provider: Any, seconds: float) -> str | None:
-    """On a daemon thread: the app's exporter may take what time it likes, and holds up neither tick nor process."""
-    loop = asyncio.get_running_loop()
-    done: asyncio.Future[bool] = loop.create_future()
-
-    def tell(flushed: bool) -> None:  # noqa: FBT001 (an answer, not an option)
-        if not done.done():
-            done.set_result(flushed)
-
-    def flush() -> None:
-        try:
-            flushed = provider.force_flush(int(seconds * 1000)) is not False
-        except Exception:  # noqa: BLE001 (an exporter of the app's harms no tick)
-            flushed = False
-        with suppress(RuntimeError):  # the loop is closed: nobody waits any more
-            loop.call_soon_threadsafe(tell, flushed)
-
+    """On a thread: the app's exporter may take what time it likes, and holds up neither tick nor process."""
     if not hasattr(provider, "force_flush"):  # one that drops all spans
         return None
-    threading.Thread(target=flush, name="crontick-flush", daemon=True).start()
     try:
         async with asyncio.timeout(seconds):
-            return None if await done else _NOT_FLUSHED
-    except TimeoutError:
+            flushed = await in_thread(lambda: provider.force_flush(int(seconds * 1000)), "crontick-flush")
+    except Exception:  # noqa: BLE001 (an exporter of the app's harms no tick)
         return _NOT_FLUSHED
+    return _NOT_FLUSHED if flushed is False else None

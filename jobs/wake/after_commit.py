@@ -51,7 +51,7 @@ async def wake_for(
     except Exception as error:  # noqa: BLE001 (what was enqueued is committed, and nothing may take that back)
         ours = type(error).__module__.startswith("crontick")
         said = redact(str(error)) if ours else type(error).__name__
-        log.warning("no wake was armed: %s; the next tick or enqueue tries again", said)
+        log.warning("no alarm was set: %s; the next tick or enqueue tries again", said)
         return None
 
 
@@ -155,6 +155,6 @@ def _wait(due_at: datetime) -> None:
     try:
         thread.start()
     except RuntimeError:  # too many of them, or the interpreter ends; and what was enqueued is committed
-        log.warning("no wake was armed: no thread can be started; the next tick or enqueue tries again")
+        log.warning("no alarm was set: no thread can be started; the next tick or enqueue tries again")
         return
     thread.join(SECONDS)

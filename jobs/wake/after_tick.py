@@ -7,6 +7,7 @@ from typing import Final
 
 import psycopg
 
+from crontick.jobs.caller import WATCH
 from crontick.jobs.deployment import Deployment
 from crontick.jobs.exchange import Exchanges
 from crontick.jobs.link import Trips
@@ -22,8 +23,6 @@ __all__ = ["due_next", "in_tick", "wake_after_tick"]
 
 _TRIED_IN_VAIN: Final = "the next tick tries again"
 _BEHIND_AT_MOST: Final = timedelta(minutes=5)
-_AWAKE: Final = "watch"
-"""The trigger of `crontick watch`, which sees by itself what is due."""
 
 
 @contextmanager
@@ -47,7 +46,7 @@ async def wake_after_tick(
     """
     wake, now = deployment.config.wake, _now(exchanges)
     due_at = due_next(summary, now, reminds=bool(deployment.reminders))
-    if wake is None or due_at is None or summary.trigger == _AWAKE:
+    if wake is None or due_at is None or summary.trigger == WATCH:
         return
     wake_at: datetime | None = alarm_for(due_at, now=now, precision=wake.precision).at
     try:
@@ -56,7 +55,7 @@ async def wake_after_tick(
             wake_at = await arm(wake, due_at, TickSecrets(deployment.redact), now=now, seconds=seconds)
     except Exception as error:  # noqa: BLE001 (whatever keeps an alarm from being set fails no tick)
         said = str(error) if isinstance(error, NotArmed) else type(error).__name__
-        summary.warn(deployment.redact(f"no wake was armed: {said}; {_TRIED_IN_VAIN}"))
+        summary.warn(deployment.redact(f"no alarm was set: {said}; {_TRIED_IN_VAIN}"))
         return
     if wake_at is not None:
         summary.wake_at = wake_at
@@ -107,4 +106,4 @@ async def _note(link: Trips, opening: int, summary: Summary) -> None:
         error = failed
     if error is not None:
         state = getattr(error, "sqlstate", None) or type(error).__name__
-        summary.warn(f"a wake was armed, and could not be written down ({state})")
+        summary.warn(f"an alarm was set, and could not be written down ({state})")

@@ -7,6 +7,8 @@ from functools import lru_cache
 from pathlib import Path
 from typing import TYPE_CHECKING, Final
 
+from crontick.jobs.settings import WITHOUT_ALARMS
+
 if TYPE_CHECKING:
     from crontick.jobs.sections import WakeSettings
 
@@ -18,8 +20,8 @@ log: Final = logging.getLogger("crontick.wake")
 
 
 def configured() -> "WakeSettings | None":
-    """What ``crontick.toml`` says, read once and again when it changed; None also in the environment ``test``."""
-    if IN_TICK.get() or os.environ.get("CRONTICK_ENVIRONMENT") == "test":
+    """What ``crontick.toml`` says, read once and again when it changed; None also in environments without alarms."""
+    if IN_TICK.get() or os.environ.get("CRONTICK_ENVIRONMENT") in WITHOUT_ALARMS:
         return None
     path = Path(os.environ.get("CRONTICK_CONFIG") or "crontick.toml")
     try:
@@ -41,5 +43,5 @@ def _read(path: Path, _changed_ns: int) -> "WakeSettings | None":
     try:
         return load_config(path).wake
     except ConfigError as error:
-        log.warning("no wake is armed by what this process enqueues: %s", error)
+        log.warning("no alarm is set for what this process enqueues: %s", error)
         return None

@@ -16,7 +16,7 @@ _HOST: Final = "metadata.google.internal"
 _PATH: Final = "/computeMetadata/v1/instance/service-accounts/default/token"
 _SECONDS: Final = 2.0
 _BYTES: Final = 16384
-_BEFORE_ITS_END: Final = 60.0
+_BEFORE_ITS_END_SECONDS: Final = 60.0
 
 
 class _Token(msgspec.Struct):
@@ -42,7 +42,7 @@ async def google_token(secrets: TickSecrets) -> str:
             raise NotArmed(
                 f'no token from {host} ({type(error).__name__}): auth = "google" works on Google\'s platform only'
             ) from None
-        token, ends_at = found.access_token, time.monotonic() + found.expires_in - _BEFORE_ITS_END
+        token, ends_at = found.access_token, time.monotonic() + found.expires_in - _BEFORE_ITS_END_SECONDS
         _KEPT[host] = token, ends_at
     secrets.learn(token)
     return token

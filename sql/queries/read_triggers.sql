@@ -1,5 +1,5 @@
 -- What has called ticks in the last two weeks: how often, how regularly, how long ago. The latest 20,000 are looked at.
--- A watcher comes when there is something to do, and keeps no row of its idle ticks.
+-- A watcher comes when there is something to do, and keeps no row of its idle ticks; what ticks asked for (fan-out) is nobody's call.
 with latest as (
     select coalesce(t.trigger, 'unknown') as trigger, t.started_at
     from crontick.ticks as t

@@ -174,7 +174,7 @@ def main() -> None:
 
     ON_TRIAL.append(True)
     told = msgspec.json.decode(sys.argv[2])
-    vars(bounds)["_LEASE_BEYOND_DEADLINE"] = told.pop("lease_beyond_deadline", 15.0)
+    vars(bounds)["_LEASE_BEYOND_DEADLINE_SECONDS"] = told.pop("lease_beyond_deadline", 15.0)
     summary = asyncio.run(run_tick(deployed(sys.argv[1], **told), TickRequest(trigger="doomed")))
     print("ended", *(f"{name}={getattr(summary, name)}" for name in COUNTS if getattr(summary, name)), flush=True)
 

@@ -12,7 +12,7 @@ import trustme
 from psycopg import sql
 
 from crontick.jobs.database_url import libpq_url
-from crontick.jobs.process import unavailable
+from crontick.jobs.unavailable import unavailable
 from crontick.sql.embedded import FAST, postgres
 from tests.conftest import DEBIAN15
 from tests.worlds.memory import memory_folder

@@ -43,4 +43,4 @@ def test_status_tells_of_the_next_wake(cli: Command, sync_conn: psycopg.Connecti
     soonest = sync_conn.execute("select min(wake_at) from crontick.ticks where wake_at > now()").fetchone()
     assert soonest is not None
     assert cli("status", "--json").json["wake_at"][:16] == soonest[0].isoformat()[:16]
-    assert f"wake armed for {soonest[0].isoformat()[:16]}" in cli("status").out
+    assert f"an alarm is set for {soonest[0].isoformat()[:16]}" in cli("status").out

@@ -88,8 +88,8 @@ async def test_a_platform_that_fails_fails_no_tick_and_is_asked_again_by_the_nex
     failed = await world.tick(note)
     assert (failed.ran, failed.succeeded, failed.wake_at) == (True, 1, None)
     assert await world.status(job) == ["succeeded"]
-    [warning] = [warning for warning in failed.warnings if "wake" in warning]
-    assert warning.startswith(f"no wake was armed: {said}")
+    [warning] = [warning for warning in failed.warnings if "alarm" in warning]
+    assert warning.startswith(f"no alarm was set: {said}")
     played.otherwise = Answer(body=b"{}", headers={"content-type": "application/json"})
     world.configure(EVENTBRIDGE)
     assert (await world.tick(note)).wake_at is not None
@@ -137,11 +137,14 @@ async def test_what_is_left_because_time_or_room_ran_out_has_an_alarm_at_the_nex
     assert request.target == f"/schedules/{name_of(summary.wake_at)}"
 
 
-async def test_a_watcher_and_the_environment_test_wake_nobody(world: Waking, played: HttpReceiver) -> None:
+async def test_a_watcher_and_environments_where_things_are_tried_out_wake_nobody(
+    world: Waking, played: HttpReceiver
+) -> None:
     world.configure(EVENTBRIDGE)
     await world.enqueue(7000)
     assert (await world.tick(note, trigger="watch")).wake_at is None
-    world.settings["environment"] = "test"
-    await world.rows("update crontick.installation set environment = 'test'")
-    assert (await world.tick(note)).wake_at is None
+    for environment in ("demo", "dev", "test"):
+        world.settings["environment"] = environment
+        await world.rows("update crontick.installation set environment = %s", environment)
+        assert (await world.tick(note)).wake_at is None
     assert played.requests == []

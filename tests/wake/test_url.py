@@ -76,10 +76,10 @@ async def test_the_next_due_time_has_an_alarm_which_nobody_moves_and_which_heals
 @pytest.mark.parametrize(
     ("answer", "said"),
     [
-        (Answer(status=429, body=b"a secret of the service"), "no wake was armed: 429 from 127.0.0.1; "),
-        (Answer(hang=True), "no wake was armed: no answer"),
-        (Answer(close=True), "no wake was armed: the answer broke off from 127.0.0.1; "),
-        (Answer(status=302, headers={"location": "http://127.0.0.1:1/"}), "no wake was armed: 302 from 127.0.0.1; "),
+        (Answer(status=429, body=b"a secret of the service"), "no alarm was set: 429 from 127.0.0.1; "),
+        (Answer(hang=True), "no alarm was set: no answer"),
+        (Answer(close=True), "no alarm was set: the answer broke off from 127.0.0.1; "),
+        (Answer(status=302, headers={"location": "http://127.0.0.1:1/"}), "no alarm was set: 302 from 127.0.0.1; "),
         (Answer(body=b"x" * 100_000), ""),
     ],
     ids=["throttled", "hangs", "hangs up", "redirects", "answers at length"],
@@ -93,7 +93,7 @@ async def test_a_service_that_fails_fails_no_tick_and_is_asked_again_by_the_next
     alarms.receiver.otherwise = answer
     summary = await world.tick(note)
     assert (summary.ran, summary.succeeded, summary.wake_at is None) == (True, 1, said != "")
-    told = [warning for warning in summary.warnings if "wake" in warning]
+    told = [warning for warning in summary.warnings if "alarm" in warning]
     assert len(told) == bool(said)
     assert "".join(told).startswith(said)
     alarms.receiver.otherwise = Answer()
@@ -106,9 +106,9 @@ async def test_a_secret_that_is_missing_is_named_and_fails_no_tick(
     world.configure(URL.format(url=alarms.receiver.url) + 'secrets_env = { token = "NOBODY_SET_THIS" }\n')
     await world.enqueue(7000)
     summary = await world.tick(note)
-    assert "no wake was armed: NOBODY_SET_THIS is not set" in " ".join(summary.warnings)
+    assert "no alarm was set: NOBODY_SET_THIS is not set" in " ".join(summary.warnings)
     monkeypatch.setenv("NOBODY_SET_THIS", ",")
-    assert "no wake was armed" in " ".join((await world.tick(note)).warnings)
+    assert "no alarm was set" in " ".join((await world.tick(note)).warnings)
     assert alarms.receiver.requests == []
 
 
