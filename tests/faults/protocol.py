@@ -110,5 +110,6 @@ class HandTick:
             retention_seconds=[604800, 2592000, 604800],
             stay_seconds=0,
             alerts=None,
+            fan_out=None,
         )
         return bool(closed[0])
