@@ -5,12 +5,13 @@ with bounds as (
 
 ran as (
     select j.id, j.run_at, j.created_at, j.started_at, j.claimed_at
-    from bounds as b
-    inner join crontick.finished_jobs as j on b.since <= j.finished_at
+    from crontick.finished_jobs as j
+    where j.finished_at >= (select b.since from bounds as b)
 ),
 
 moments as (
-    -- A job that ran once was due at its own time; one that never ran was not. What was due before it was enqueued is a slot of a schedule, known long before.
+    -- A job that ran once was due at its own time; one that never ran was not. What was due before it was enqueued is a slot of a
+    -- schedule, known long before.
     select
         r.id, r.run_at as due_at,
         case when r.created_at > r.run_at then r.run_at - interval '1 hour' else r.created_at end as known_at
@@ -25,9 +26,8 @@ moments as (
     where r.claimed_at > r.started_at
     union all
     select a.job as id, a.retry_at as due_at, a.ended_at as known_at
-    from bounds as b
-    inner join crontick.attempts as a on b.since <= a.ended_at
-    where a.retry_at is not null
+    from crontick.attempts as a
+    where a.retry_at is not null and a.ended_at >= (select b.since from bounds as b)
 ),
 
 once as (

@@ -218,7 +218,7 @@ def test_functions_and_operators_of_a_hostile_search_path_are_not_called(sql: Sq
 LOOKS: Final = (
     *("read_state", "read_overview", "read_job", "explain_job", "list_jobs", "list_attempts"),
     *("list_alerts", "list_breakers", "list_dead_groups", "list_dead_letters", "list_doubts", "list_groups"),
-    *("list_limits", "list_pauses", "list_schedules", "list_ticks"),
+    *("list_limits", "list_pauses", "list_schedules", "list_ticks", "list_due_moments", "read_tick_times"),
 )
 """What commands that only look ask."""
 
