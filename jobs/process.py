@@ -115,15 +115,7 @@ async def _ticked(
     url = settings.database_url
     if url is None:
         raise Unavailable("CRONTICK_DATABASE_URL is not set")
-    granted = min(request.budget_seconds or settings.budget_seconds, settings.max_budget_seconds)
-    bounds = Bounds(
-        limit=request.limit or settings.limit,
-        concurrency=settings.concurrency,
-        budget_seconds=_cut(granted, call_ends_in_seconds),
-        host_limit_seconds=call_ends_in_seconds or settings.host_limit_seconds,
-        stop=stop or Stop(),
-        usual_seconds=granted,
-    )
+    bounds = _bounds(settings, request, stop or Stop(), call_ends_in_seconds)
     link = Link(url, lambda: bounds.left, _KEEPER.take(url))
     await link.begin()
     # Imported here: in a cold process this is done while the server makes its end of the connection.
@@ -212,6 +204,18 @@ async def _waking_again(
     left = max(bounds.left, _FOR_THE_WAKE_SECONDS)
     await wake_after_tick(link, deployment, exchanges, summary, seconds=left)
     return summary
+
+
+def _bounds(settings: Settings, request: TickRequest, stop: Stop, call_ends_in_seconds: float | None) -> Bounds:
+    granted = min(request.budget_seconds or settings.budget_seconds, settings.max_budget_seconds)
+    return Bounds(
+        limit=request.limit or settings.limit,
+        concurrency=settings.concurrency,
+        budget_seconds=_cut(granted, call_ends_in_seconds),
+        host_limit_seconds=call_ends_in_seconds or settings.host_limit_seconds,
+        stop=stop,
+        usual_seconds=granted,
+    )
 
 
 def _cut(budget_seconds: float, call_ends_in_seconds: float | None) -> float:
