@@ -40,15 +40,20 @@ def unavailable(error: BaseException) -> Unavailable:
         case "42501":
             return Unavailable("the database role may not run ticks: grant it crontick_tick (docs: roles)")
         case "25006":
-            return Unavailable("the database is read-only, perhaps after a failover", retry_after_seconds=15)
+            return Unavailable(
+                "the database is read-only, perhaps after a failover: give the primary's URL", retry_after_seconds=15
+            )
         case "53300":
-            return Unavailable("the database has no connection left", retry_after_seconds=15)
+            return Unavailable(
+                "the database has no connection left: allow it more, or lower CRONTICK_MAX_PARALLEL_TICKS",
+                retry_after_seconds=15,
+            )
         case str() if state.startswith("28"):
             return Unavailable("the database refuses the role or its password: see CRONTICK_DATABASE_URL")
         case str() if state.startswith("3D"):
             return Unavailable("there is no such database: see CRONTICK_DATABASE_URL")
         case str() if not state.startswith(("08", "57")):
-            return Unavailable(f"the database refused a statement (SQLSTATE {state})")
+            return Unavailable(f"the database refused a statement (SQLSTATE {state}): its own log says why")
     if any(word in str(error) for word in ("certificate", "not support SSL")):
         return Unavailable("TLS with the database fails: see sslmode and sslrootcert in CRONTICK_DATABASE_URL")
     return Unavailable("the database is out of reach, or waking", retry_after_seconds=15, out_of_reach=True)

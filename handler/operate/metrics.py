@@ -47,7 +47,7 @@ def _now(state: State, paused: int) -> list[Gauge]:
         Gauge("crontick_open_breakers", "Targets that are not called for the time being.", [({}, state.open_breakers)]),
         Gauge("crontick_blocked_groups", "Groups whose first job keeps others waiting.", [({}, state.blocked_groups)]),
         Gauge("crontick_disabled_endpoints", "Endpoints that were disabled.", [({}, state.disabled_endpoints)]),
-        Gauge("crontick_paused", "What is paused: all, queues, kinds, groups.", [({}, paused)]),
+        Gauge("crontick_paused", "Pauses in force.", [({}, paused)]),
     ]
 
 
