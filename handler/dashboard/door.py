@@ -19,6 +19,7 @@ from crontick.handler.dashboard.session import Session
 from crontick.handler.dashboard.static import STATIC
 from crontick.handler.dashboard.visit import Answer, Go, Page, Visit
 from crontick.handler.operate.refused import NotDone
+from crontick.handler.operate.waking import wake_after
 from crontick.handler.problem import (
     CONFLICT,
     FORM_REFUSED,
@@ -107,9 +108,10 @@ class DashboardDoor:
         path, number = at
         async with opened(self._settings.database_url) as conn:
             got = await answer(Visit(self._settings, session, conn, told, number, self._deployment))
-            if isinstance(got, Go):
-                return gone(path, got, session)
-            frame = await read_frame(conn)
+            frame = await read_frame(conn) if isinstance(got, Page) else None
+        if isinstance(got, Go):
+            await wake_after(self._deployment)
+            return gone(path, got, session)
         said = told.get("said")
         return shown(
             got, path, session, {"frame": frame, "said": said if session.signed(said, told.get("seal")) else ""}

@@ -21,7 +21,7 @@ def api(settings: Settings, deployment: Callable[[], Deployment] | None) -> ASGI
     if settings.admin_secrets:
         accepted = digests(settings.admin_secrets)
         for route in ROUTES:
-            answer = answering(route, settings.database_url)
+            answer = answering(route, settings.database_url, deployment)
             methods.setdefault(route.path, {})[route.method] = Method(accepted, answer)
     if settings.enqueue_secrets and deployment is not None:
         answer = enqueueing(settings.database_url, deployment)

@@ -12,6 +12,7 @@ from crontick.handler.auth import admit
 from crontick.handler.body import read_body
 from crontick.handler.operate.refused import NotDone
 from crontick.handler.operate.routes import Route
+from crontick.handler.operate.waking import Deploying, wake_after
 from crontick.handler.problem import CONFLICT, METHOD_NOT_ALLOWED, NOT_JSON, NOT_THERE, OUT_OF_RANGE, Problem, Type
 from crontick.jobs.report_files import opened
 
@@ -48,8 +49,10 @@ class PathDoor:
         await response(scope, receive, send)
 
 
-def answering(route: Route, database_url: str | None) -> Callable[[Scope, Receive], Awaitable[msgspec.Struct]]:
-    """What a route does with a request that was let in."""
+def answering(
+    route: Route, database_url: str | None, deploying: Deploying | None
+) -> Callable[[Scope, Receive], Awaitable[msgspec.Struct]]:
+    """What a route does with a request that was let in; what somebody decides may make a job due."""
 
     async def answer(scope: Scope, receive: Receive) -> msgspec.Struct:
         if route.method == "GET":
@@ -62,9 +65,12 @@ def answering(route: Route, database_url: str | None) -> Callable[[Scope, Receiv
         asked = _asked(given | in_path, route)
         try:
             async with opened(database_url) as conn:
-                return await route.do(conn, asked)
+                done = await route.do(conn, asked)
         except NotDone as refused:
             raise Problem(REFUSALS[refused.why], str(refused)) from None
+        if route.method == "POST":
+            await wake_after(deploying)
+        return done
 
     return answer
 

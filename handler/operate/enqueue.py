@@ -15,6 +15,7 @@ from crontick.handler.operate.asked import Text
 from crontick.handler.operate.door import not_json, out_of_range
 from crontick.handler.operate.refused import refusal
 from crontick.handler.operate.rows import Moment
+from crontick.handler.operate.waking import wake_after
 from crontick.handler.problem import KEY_REUSED, KIND_NOT_OFFERED, OUT_OF_RANGE, Problem
 from crontick.jobs.deployment import Deployment
 from crontick.jobs.payload import PayloadError
@@ -22,7 +23,6 @@ from crontick.jobs.report_files import opened
 from crontick.jobs.request import Name
 from crontick.jobs.sealing import SealingError
 from crontick.jobs.sections import Attempts, Priority
-from crontick.jobs.settings import WITHOUT_ALARMS
 from crontick.jobs.trace_context import TraceContext, carrying, current, read
 from crontick.sql import query
 
@@ -90,12 +90,7 @@ def enqueueing(
             "jobs": msgspec.json.encode([_checked(job, known, nth, trace) for nth, job in enumerate(jobs, 1)]).decode(),
         }
         enqueued = msgspec.json.decode(await _enqueued(database_url, values), type=list[EnqueuedJob])
-        if known.config.wake is not None and known.settings.environment not in WITHOUT_ALARMS:
-            # Imported here: a door whose deployment is called by the clock alone pays for none of it.
-            from crontick.jobs.wake.after_commit import wake_for
-
-            moments = [job.delay_seconds if job.run_at is None else job.run_at for job in jobs]
-            await wake_for(moments, known.config.wake, known.redact)
+        await wake_after(deployment, [job.delay_seconds if job.run_at is None else job.run_at for job in jobs])
         return EnqueuedJobs(jobs=enqueued)
 
     return answer

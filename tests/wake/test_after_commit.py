@@ -12,6 +12,8 @@ import pytest
 
 from crontick.jobs import Context, kind
 from crontick.jobs.wake import arm_wake, arming
+from tests.dashboard.asking import Asker
+from tests.door.serving import served
 from tests.enqueue.transactions import open_transaction
 from tests.operate.conftest import Api, app_of, settings_of
 from tests.wake.conftest import Waking
@@ -151,9 +153,20 @@ async def test_over_http_it_is_set_before_the_answer(
     await api.enqueue([{"kind": "greet", "delay_seconds": 7200}, {"kind": "greet", "delay_seconds": 3600}])
     [at] = asked(http_receiver)
     assert timedelta(minutes=50) < at - datetime.now(UTC) < timedelta(minutes=62)
+    await api.post("/api/jobs/1/run-now", {"by": "ann"})
+    assert asked(http_receiver)[1] - datetime.now(UTC) < timedelta(minutes=2), "what a person hurries is due"
+    configured()
+    with served(app_of(settings)) as address:
+        asker = Asker(address)
+        await anyio.to_thread.run_sync(asker.log_in)
+        await anyio.to_thread.run_sync(asker.get, "/dashboard")
+        assert asked(http_receiver) == [], "who only looks wakes nobody"
+        await anyio.to_thread.run_sync(asker.post, "/dashboard/jobs/run-now", {"id": "2"})
+    assert asked(http_receiver)[0] - datetime.now(UTC) < timedelta(minutes=2)
+    configured()
     http_receiver.otherwise = Answer(status=500)
     await api.enqueue({"kind": "greet"})
-    assert len(http_receiver.requests) == 2
+    assert len(http_receiver.requests) == 1
 
 
 @pytest.mark.anyio
