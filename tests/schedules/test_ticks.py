@@ -65,9 +65,13 @@ def test_neither_expressions_nor_zone_data_are_read_until_one_is_asked_for() -> 
     assert done.stdout == "set()\n"
 
 
-@pytest.mark.parametrize("path", sorted((ROOT / "sql").rglob("*.sql")), ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path",
+    sorted(path for path in (ROOT / "sql").rglob("*.sql") if path.stem != "compare_zone_offsets"),
+    ids=lambda path: path.stem,
+)
 def test_no_statement_asks_the_database_for_its_own_zone_data(path: Path) -> None:
-    """They are as old as the server's host, and would not agree with those that slots come from."""
+    """They are as old as the server's host, and would not agree with those that slots come from: the doctor compares."""
     said = path.read_text().lower().replace("at time zone 'utc'", "")
     assert "at time zone" not in said
     assert "timezone(" not in said
