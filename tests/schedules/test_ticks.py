@@ -71,7 +71,7 @@ def test_neither_expressions_nor_zone_data_are_read_until_one_is_asked_for() -> 
     ids=lambda path: path.stem,
 )
 def test_no_statement_asks_the_database_for_its_own_zone_data(path: Path) -> None:
-    """They are as old as the server's host, and would not agree with those that slots come from: the doctor compares."""
+    """They are as old as the server's host, and would not agree with those of slots: the doctor compares them."""
     said = path.read_text().lower().replace("at time zone 'utc'", "")
     assert "at time zone" not in said
     assert "timezone(" not in said
