@@ -24,6 +24,7 @@ help:
 
 demo: $(INSTALLED)
 	$(BIN)/crontick demo
+	@echo "To look around, at the page too: $(BIN)/crontick demo --keep"
 
 test: $(INSTALLED)
 	$(BIN)/python -m pytest -n $(WORKERS) $(TESTS)

@@ -1,5 +1,8 @@
 """All commands, by the names that people type."""
 
+from importlib.metadata import version
+from typing import Annotated
+
 import typer
 
 from crontick.handler.cli import (
@@ -34,16 +37,32 @@ from crontick.handler.cli import (
     watch,
     webhook,
 )
+from crontick.handler.cli.screen import say
 
 app = typer.Typer(
     name="crontick",
-    help="Background jobs for apps that sleep.",
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 
+
+def _say_version(asked: bool) -> None:
+    if asked:
+        say(f"crontick {version('crontick')}")
+        raise typer.Exit
+
+
+def crontick(
+    _version: Annotated[
+        bool, typer.Option("--version", is_eager=True, callback=_say_version, help="Say which release this is.")
+    ] = False,
+) -> None:
+    """Background jobs for apps that sleep."""
+
+
+app.callback()(crontick)
 app.command("demo")(demo.demo)
 app.command("dev")(dev.dev)
 app.command("init")(init.init)

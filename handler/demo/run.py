@@ -2,11 +2,14 @@
 
 import secrets
 import shutil
+import signal
+import sys
 import tempfile
 from base64 import b64encode
 from collections.abc import Iterator
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
+from types import FrameType
 from typing import Any, Final
 
 import psycopg
@@ -21,6 +24,7 @@ from crontick.sql.migrate import migrate
 
 __all__ = ["run"]
 
+_ENDING: Final = (signal.SIGTERM, signal.SIGHUP)
 _TOML: Final = '''
 [email]
 provider = "smtp"
@@ -62,10 +66,11 @@ create table acme.bookings (id int primary key, user_id int not null, starts_at 
 def run(*, keep: bool = False) -> int:
     """Tell the whole story; 0 when everything was as promised, 1 when something was off.
 
-    ``keep`` leaves the servers running until the enter key is pressed.
+    ``keep`` leaves the servers running until the enter key is pressed. SIGTERM and SIGHUP end it earlier: nothing that
+    was started runs afterwards, and its folders are gone.
     """
     screen = Screen()
-    with _stage(screen) as stage:
+    with _ended_by_signals(), _stage(screen) as stage:
         tell(stage)
         screen.step("in the end" if screen.wrong else "all as promised")
         screen.say(
@@ -74,6 +79,23 @@ def run(*, keep: bool = False) -> int:
         if keep:
             _keep(screen, stage)
     return 1 if screen.wrong else 0
+
+
+@contextmanager
+def _ended_by_signals() -> Iterator[None]:
+    """Inside, the first signal raises ``SystemExit``; others must not cut off what then takes the stage down."""
+
+    def came(number: int, _: FrameType | None) -> None:
+        for one in _ENDING:
+            signal.signal(one, signal.SIG_IGN)
+        sys.exit(128 + number)
+
+    before = {number: signal.signal(number, came) for number in _ENDING}
+    try:
+        yield
+    finally:
+        for number, handler in before.items():
+            signal.signal(number, handler)
 
 
 @contextmanager
