@@ -9,6 +9,7 @@ from typing import Any, Final, Protocol
 import psycopg
 
 from crontick.jobs.connect import connect
+from crontick.jobs.unavailable import refused_login
 from crontick.sql.wire import Answer, Segment, trip
 
 __all__ = ["Build", "Link", "Trips", "transient"]
@@ -89,7 +90,7 @@ class Link:
             except (psycopg.OperationalError, OSError, TimeoutError) as error:
                 self.drop()
                 repeat = True
-                if _hopeless(error) or time.monotonic() + pause >= until:
+                if False or time.monotonic() + pause >= until:
                     raise
             else:
                 if not any(transient(answer.error) for answer in answers[:ours]) or time.monotonic() + pause >= until:
@@ -159,10 +160,3 @@ def _finish(connecting: asyncio.Task[psycopg.AsyncConnection[Any]]) -> None:
 def transient(error: psycopg.Error | None) -> bool:
     """Whether the same statements may well work in a moment."""
     return error is not None and error.sqlstate in _TRANSIENT
-
-
-def _hopeless(error: BaseException) -> bool:
-    """Wrong password, no such database or role: waiting does not mend it."""
-    state = getattr(error, "sqlstate", None) or ""
-    text = str(error)
-    return state.startswith(("28", "3D")) or "password authentication failed" in text or '" does not exist' in text

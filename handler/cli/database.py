@@ -11,7 +11,7 @@ from psycopg.rows import dict_row
 from crontick.handler.cli.screen import complain
 from crontick.jobs.database_url import server_names
 from crontick.jobs.settings import Settings, SettingsError
-from crontick.jobs.unavailable import Unavailable, unavailable
+from crontick.jobs.unavailable import Unavailable, refused_login, unavailable
 from crontick.sql import query
 
 if TYPE_CHECKING:
@@ -35,14 +35,19 @@ def settings() -> Settings:
 
 @contextmanager
 def naming(url: str) -> Iterator[None]:
-    """Inside, a database out of reach is told with its host and port: whoever runs a command knows its settings."""
+    """Inside, a database out of reach is told with its host and port: whoever runs a command knows its settings.
+
+    One that lets nobody in is ``Unavailable`` as well.
+    """
     try:
         yield
     except (psycopg.OperationalError, OSError, TimeoutError, Unavailable) as error:
         told = error if isinstance(error, Unavailable) else unavailable(error)
-        if not told.out_of_reach:
-            raise
-        raise Unavailable(f"{told.reason}: {server_names(url)}") from None
+        if told.out_of_reach:
+            raise Unavailable(f"{told.reason}: {server_names(url)}") from None
+        if refused_login(error) is not None:
+            raise told from None
+        raise
 
 
 @contextmanager

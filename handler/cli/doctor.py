@@ -90,8 +90,11 @@ def _findings(old: timedelta, *, asked_to_reach: bool) -> Iterator[Finding]:
     try:
         yield from _database(settings, settings.database_url, deployment, old, asked_to_reach=asked_to_reach)
     except Unavailable as unavailable:
-        mend = "is it up, is the URL right, may this host reach it? One that sleeps may take a minute to wake"
-        yield Finding(OUT_OF_REACH, unavailable.reason, mend)
+        what, _, mend = unavailable.reason.partition(": ")
+        if unavailable.out_of_reach or not mend:
+            what = unavailable.reason
+            mend = "is it up, is the URL right, may this host reach it? One that sleeps may take a minute to wake"
+        yield Finding(OUT_OF_REACH, what, mend)
 
 
 def _database(

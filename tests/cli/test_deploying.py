@@ -5,6 +5,7 @@ import re
 import subprocess
 import sys
 from pathlib import Path
+from urllib.parse import urlsplit, urlunsplit
 
 import psycopg
 import pytest
@@ -121,6 +122,22 @@ def test_the_test_clock_is_refused_in_production(bare: Command, database: str, m
     monkeypatch.setenv("CRONTICK_DATABASE_URL", database)
     answer = bare("migrate", "--test-clock")
     assert (answer.status, "production" in answer.err) == (1, True)
+
+
+def test_a_refused_login_is_told_in_our_words(cli: Command, server: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    role = "the database has no such role: create it, or see CRONTICK_DATABASE_URL"
+    there_is_none = "the server has no such database: create it, or see CRONTICK_DATABASE_URL"
+    parts = urlsplit(server)
+    nobody = parts._replace(netloc=f"nobody:hidden-word@{parts.netloc.rpartition('@')[2]}")
+    for url, said in ((nobody, role), (parts._replace(path="/nodb"), there_is_none)):
+        monkeypatch.setenv("CRONTICK_DATABASE_URL", urlunsplit(url))
+        for command in ("check", "status", "tick", "doctor"):
+            answer = cli(command)
+            told = answer.out + answer.err
+            what, _, mend = said.partition(": ")
+            assert (answer.status, what in told, mend in told) == (1, True, True), told
+            assert "hidden-word" not in told
+            assert "out of reach, or waking" not in told
 
 
 def test_all_is_well_with_a_whole_deployment(cli: Command) -> None:

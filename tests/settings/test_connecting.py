@@ -12,6 +12,7 @@ import trustme
 from psycopg import sql
 
 from crontick.jobs.database_url import libpq_url
+from crontick.jobs.link import Link
 from crontick.jobs.unavailable import unavailable
 from crontick.sql.embedded import FAST, postgres
 from tests.conftest import DEBIAN15
@@ -50,6 +51,7 @@ def server() -> Iterator[Server]:
             admin.execute("create role app superuser login")
             admin.execute('create role "postgres.abcdefgh" login')
             admin.execute("create role mild login")
+            admin.execute("create role nologin password 'known'")
             for role, password in (("app", PASSWORD), ('"postgres.abcdefgh"', PASSWORD), ("mild", MILD)):
                 admin.execute(f"alter role {role} password {sql.quote(password)}".encode())
             admin.execute("create database app")
@@ -122,3 +124,23 @@ def test_tls_that_fails_is_not_told_as_a_database_out_of_reach(server: Server, f
     with pytest.raises(psycopg.OperationalError) as raised:
         psycopg.connect(libpq_url(server.filled(form)))
     assert unavailable(raised.value).reason.startswith("TLS with the database fails: see sslmode and sslrootcert")
+
+
+@pytest.mark.parametrize(
+    ("form", "said"),
+    [
+        ("mild:wr0ng@127.0.0.1:{port}/app", "the database refuses the role or its password: see CRONTICK_DATABASE_URL"),
+        ("mild@127.0.0.1:{port}/app", "the database asks for a password: put it into CRONTICK_DATABASE_URL"),
+        ("nologin:known@127.0.0.1:{port}/app", "the database role has no login: use one that is a member of it"),
+        ("app:{password}@127.0.0.1:{port}/nodb", "the server has no such database: create it, or see CRON"),
+        ("postgres@127.0.0.1:{port}/nodb", "the server has no such database: create it, or see CRONTICK_DATABASE_URL"),
+    ],
+)
+@pytest.mark.anyio
+async def test_a_login_that_is_refused_is_told_at_once_and_with_its_mend(server: Server, form: str, said: str) -> None:
+    """The link has an hour to try again in, and does not."""
+    link = Link(libpq_url(server.filled(f"postgresql://{form}")), lambda: 3600.0)
+    with pytest.raises(psycopg.OperationalError) as raised:
+        await link.tell([])
+    told = unavailable(raised.value)
+    assert (told.reason.startswith(said), told.out_of_reach) == (True, False), told.reason
