@@ -10,6 +10,7 @@ from typing import Annotated, Final
 import typer
 
 from crontick.handler.cli.check_collector import uncollected
+from crontick.handler.cli.check_endpoints import refused
 from crontick.handler.cli.check_fan_out import unasked
 from crontick.handler.cli.check_limits import idle_limits
 from crontick.handler.cli.check_mail import unsendable
@@ -94,6 +95,7 @@ def _findings(environ: Mapping[str, str], *, offline: bool) -> Iterator[Finding]
             yield Finding(wrong=True, sentence=unavailable.reason)
             url = None
     yield from (Finding(wrong=True, sentence=sentence) for sentence in misnamed(deployment, url))
+    yield from (Finding(wrong=True, sentence=sentence) for sentence in refused(deployment, url))
     if url is not None:
         yield from _statements(url, deployment)
 

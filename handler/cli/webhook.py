@@ -12,7 +12,7 @@ import typer
 
 from crontick.handler.cli.database import ask, ask_one, connected
 from crontick.handler.cli.options import By, Count, Json, Reason, moment
-from crontick.handler.cli.screen import say, say_json, table
+from crontick.handler.cli.screen import complain, say, say_json, table
 from crontick.jobs.config import load_config
 from crontick.jobs.kinds.signature import SecretError, fault, new_secret, signature, signing_key
 from crontick.jobs.secrets import read_secret, tokens
@@ -66,10 +66,18 @@ def set_(
     reason: Reason = None,
     json: Json = False,
 ) -> None:
-    """Write an endpoint; what is left out stays as it is. A secret that is made for it is printed, this once."""
+    """Write an endpoint; what is left out stays as it is. A secret that is made for it is printed, this once.
+
+    It is told when the outbound filter, by the crontick.toml here, lets nothing pass to the URL; no name is looked up.
+    """
+    from crontick.jobs.kinds.verdict import refusal
+
     secret = None if secret_env is None else _one_secret(secret_env)
     where = sys.stdin.readline().strip() if url == "-" else url
+    http = load_config(Settings.from_environ(os.environ).config_path).http
     _set({"name": name, "url": where, "secret": secret, "by": by, "reason": reason}, json=json)
+    if where is not None and (refused := refusal(where, http)):
+        complain(f"its deliveries will be dead until crontick.toml of what ticks says otherwise: {refused}")
 
 
 @app.command()

@@ -1,7 +1,9 @@
 """Endpoints by hand: set, shown without what is secret about them, given another secret, dropped."""
 
 import io
+import socket
 import sys
+from pathlib import Path
 
 import psycopg
 import pytest
@@ -76,3 +78,27 @@ def test_what_the_database_refuses_is_told(cli: Command) -> None:
     assert answer.status != 0
     assert "begins with https://" in answer.err
     assert cli("webhook", "set", "crm").status != 0
+
+
+def test_a_target_that_the_filter_refuses_is_told_when_it_is_set_and_by_check(
+    cli: Command, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("STATS_SECRET", new_secret())
+    monkeypatch.setattr(socket, "getaddrinfo", None)  # no name is looked up
+    endpoint = '[[webhook_endpoint]]\nname = "stats"\nurl = "https://localhost/"\nsecret_env = "STATS_SECRET"\n'
+    Path("crontick.toml").write_text(endpoint)
+    assert cli("webhook", "set", "crm", URL).err == ""
+    for name, host in (("inside", "10.0.0.5"), ("cloud", "169.254.169.254")):
+        answer = cli("webhook", "set", name, f"https://{host}/s3cret")
+        assert (answer.status, f"{host} is refused: " in answer.err, "[http] allow" in answer.err) == (0, True, True)
+        assert "s3cret" not in answer.err
+    told = cli("check").out
+    assert [line.split()[2] for line in told.splitlines() if line.startswith("! endpoint")] == [
+        "stats",
+        "cloud",
+        "inside",
+    ]
+    Path("crontick.toml").write_text(f'{endpoint}[http]\nallow = ["10.0.0.5", "localhost"]\n')
+    told = cli("check").out
+    assert [line.split()[2] for line in told.splitlines() if line.startswith("! endpoint")] == ["cloud"]

@@ -76,4 +76,7 @@ def test_the_steps_of_the_page_mend_it(live: Live, visitor: Page, http_receiver:
                 visitor.get_by_role("link" if what == "link" else "button", name=name).first.click()
     waits = visitor.get_by_role("region", name="Waits for a person")
     expect(waits).to_contain_text("Nothing.")
+    visitor.set_viewport_size({"width": 390, "height": 844})
+    visitor.get_by_text("Menu", exact=True).click()
+    expect(visitor.get_by_role("link", name="Overview")).to_be_visible()
     assert [request.target for request in http_receiver.requests[3:]] == ["/hooks"] * 3
