@@ -4,10 +4,11 @@ import json as json_texts
 from datetime import datetime
 from typing import Annotated, Any, Final
 
+import msgspec
 import typer
 
 from crontick.handler.cli import jobs as job_commands
-from crontick.handler.cli.database import There, ask, ask_one, reached
+from crontick.handler.cli.database import There, ask, reached
 from crontick.handler.cli.many import (
     All,
     Decision,
@@ -21,6 +22,7 @@ from crontick.handler.cli.many import (
 )
 from crontick.handler.cli.options import By, Count, JobId, Json, Reason, SomeIds, Url, moment
 from crontick.handler.cli.screen import say, say_json, table
+from crontick.handler.operate.actions import Requeued
 from crontick.jobs.secret_fields import seal_edited
 
 app: Final = typer.Typer(help="Jobs that stopped retrying, and what becomes of them.", no_args_is_help=True)
@@ -87,7 +89,10 @@ def requeue(
     url: Url = None,
     json: Json = False,
 ) -> None:
-    """Enqueue a fresh copy of each; a second time names the first copy. Of all that match, after a question."""
+    """Enqueue a fresh copy of each; of all that match, after a question.
+
+    A second time names the first copy and does nothing: exit 1 where that drops a payload or a time.
+    """
     filters = {"kind": kind, "queue": queue, "error": error, "fingerprint": fingerprint}
     matching = chosen(jobs, filters, everything=everything)
     if payload is not None:
@@ -98,15 +103,20 @@ def requeue(
         decision = Decision(action="requeue", matching=matching, by=by, reason=reason, per_minute=per_minute, at=at)
         decide(decision, url, yes=yes, json=json)
         return
+    dropped = False
     with reached(url) as conn:
         for job in jobs:
             edited = payload if payload is None else _sealed(conn, job, payload)
             values = {"id": job, "by": by, "reason": reason, "payload": edited, "run_at": at}
-            copy = ask_one(conn, "requeue_job", values)
+            [row] = ask(conn, "requeue_job", values)
+            done = Requeued(**{**row, "job": job})
+            dropped = dropped or (done.before and (payload is not None or at is not None))
             if json:
-                say_json({"job": job, "requeued_as": copy})
+                say_json(msgspec.structs.asdict(done))
             else:
-                say(f"job {job} is requeued as job {copy}")
+                say(str(done))
+    if dropped:
+        raise typer.Exit(1)
 
 
 @app.command()

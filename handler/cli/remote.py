@@ -164,7 +164,7 @@ CALLS: Final[Mapping[str, Call]] = {
     "explain_job": Call("GET", "/api/jobs/{id}/why", rows.Why, lambda told: [{"why": told.why, "known": True}]),
     "cancel_job": Call("POST", "/api/jobs/{id}/cancel", actions.JobStatus, _only("status")),
     "hurry_job": Call("POST", "/api/jobs/{id}/run-now", actions.JobStatus, _only("status")),
-    "requeue_job": Call("POST", "/api/jobs/{id}/requeue", actions.Requeued, _only("requeued_as")),
+    "requeue_job": Call("POST", "/api/jobs/{id}/requeue", actions.Requeued, _one),
     "ignore_job": Call("POST", "/api/jobs/{id}/ignore", actions.Resolved, _only("resolution")),
     "act_on_many": Call("POST", "/api/jobs/{action}", actions.Many, _one),
     "list_dead_groups": Call("GET", "/api/dead/groups", rows.DeadGroups, _listed("groups")),

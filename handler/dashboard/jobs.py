@@ -63,7 +63,8 @@ async def requeue(visit: Visit) -> Go:
     if payload is not None:
         wanted = msgspec.structs.replace(wanted, payload=_json(payload))
     done = await actions.requeue(visit.conn, wanted)
-    return Go(f"jobs/{done.requeued_as}", f"Job {done.job} is requeued as job {done.requeued_as}, which is this one.")
+    which = "" if done.before else ", which is this one"
+    return Go(f"jobs/{done.requeued_as}", f"{str(done).capitalize()}{which}.")
 
 
 def _moment(text: str) -> str:

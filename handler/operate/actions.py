@@ -32,10 +32,18 @@ class JobStatus(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Requeued(msgspec.Struct, frozen=True, kw_only=True):
-    """A dead job and its fresh copy: the first one, if it was requeued before."""
+    """A dead job and its copy, with that one's status; ``before``: the first copy, and nothing was done."""
 
     job: int
     requeued_as: int
+    before: bool = False
+    status: str | None = None
+
+    def __str__(self) -> str:
+        if not self.before:
+            return f"job {self.job} is requeued as job {self.requeued_as}"
+        now = self.status or "no longer kept"
+        return f"job {self.job} was requeued before, as job {self.requeued_as} ({now}); nothing was done"
 
 
 class Resolved(msgspec.Struct, frozen=True, kw_only=True):
@@ -89,7 +97,8 @@ async def requeue(conn: Connection, asked: RequeueJob) -> Requeued:
     """Enqueue a fresh copy; of an edited payload what is secret is sealed before it is stored. Raises ``NotDone``."""
     payload = await _edited(conn, asked)
     values = {**msgspec.structs.asdict(asked), "payload": payload}
-    return Requeued(job=asked.id, requeued_as=await act(conn, "requeue_job", values))
+    [row] = await _refusable(conn, "requeue_job", values)
+    return Requeued(job=asked.id, **row)
 
 
 async def ignore(conn: Connection, asked: IgnoreJob) -> Resolved:

@@ -29,7 +29,12 @@ def test_a_dead_job_is_listed_shown_and_requeued_with_an_edited_payload(cli: Com
     ).json
     copy = cli("show", str(answer["requeued_as"]), "--json").json
     assert (copy["payload"], copy["requeued_from"]) == ({"name": "Bob"}, int(job))
-    assert cli("dead", "requeue", job, "--json").json == answer
+    assert cli("dead", "requeue", job, "--json").json == {**answer, "before": True}
+    again = cli("dead", "requeue", job)
+    told = f"job {job} was requeued before, as job {answer['requeued_as']} (queued); nothing was done\n"
+    assert (again.status, again.out) == (0, told)
+    for dropped in (["--payload", '{"name": "Eve"}'], ["--at", "2099-01-01T00:00:00Z"]):
+        assert (cli("dead", "requeue", job, *dropped).status, len(cli("jobs", "--json").json)) == (1, 2)
     assert cli("dead", "list").out == ""
 
 

@@ -21,6 +21,12 @@ AUDIT = "select action, by, reason from crontick.audit order by id"
 FAR = "2031-01-01T00:00Z"
 
 
+async def is_blocked(other: psycopg.AsyncConnection[Any]) -> bool:
+    """Whether somebody waits for what that connection holds."""
+    blocked = "select count(*) from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()"
+    return bool((await (await other.execute(blocked.encode())).fetchone() or [0])[0])
+
+
 def requeueing(**fields: Any) -> RequeueMany:
     return RequeueMany(**{"matching": Matching(), "by": "ann", **fields})
 
@@ -34,7 +40,8 @@ async def test_one_job_is_requeued_with_an_edited_payload(operated: Operated) ->
     asked = RequeueJob(id=dead, by="ann", reason="mended", payload=EDITED)
     told = await actions.requeue(operated.conn, asked)
     assert (await operated.job(told.requeued_as))["payload"] == {"why": "mended"}
-    assert await actions.requeue(operated.conn, asked) == told
+    again = await actions.requeue(operated.conn, asked)
+    assert (told.before, again) == (False, msgspec.structs.replace(told, before=True))
     assert await operated.rows(AUDIT) == [("requeue", "ann", "mended")]
 
 
@@ -160,19 +167,22 @@ async def test_a_bulk_action_that_is_spelt_wrongly_is_refused(operated: Operated
         await operated.conn.execute(f"select * from crontick.act_on_many({call})".encode())
 
 
+async def test_who_requeues_a_job_second_in_this_moment_is_told_so(operated: Operated) -> None:
+    [dead] = await operated.dead("a")
+    async with await psycopg.AsyncConnection.connect(operated.url) as other, other.transaction():
+        await other.execute("select crontick.requeue(%s, 'bob')", (dead,))
+        waiting = asyncio.create_task(actions.requeue(operated.conn, RequeueJob(id=dead, by="ann", payload=EDITED)))
+        await async_until(lambda: is_blocked(other))
+    assert (await waiting).before
+    assert str(await waiting).endswith("(queued); nothing was done")
+
+
 async def test_one_that_another_person_resolves_in_this_moment_is_left_to_them(operated: Operated) -> None:
     first, second = await operated.dead("a", "b")
     async with await psycopg.AsyncConnection.connect(operated.url) as other, other.transaction():
         await other.execute("select crontick.ignore(%s, 'bob', 'mine')", (first,))
         waiting = asyncio.create_task(actions.ignore_many(operated.conn, many(confirmed=2)))
-        blocked = (
-            "select count(*) from pg_stat_activity where wait_event_type = 'Lock' and datname = current_database()"
-        )
-
-        async def is_blocked() -> bool:
-            return bool((await (await other.execute(blocked.encode())).fetchone() or [0])[0])
-
-        await async_until(is_blocked)
+        await async_until(lambda: is_blocked(other))
     assert (await waiting).done == 1
     assert await operated.rows("select id, resolved_by from crontick.jobs order by id") == [
         (first, "bob"),
