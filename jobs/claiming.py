@@ -10,9 +10,9 @@ from crontick.jobs.bounds import Bounds
 from crontick.jobs.clock import Moment
 from crontick.jobs.deployment import Deployment
 from crontick.jobs.job import Job
+from crontick.jobs.outward_sections import FanOutSettings
 from crontick.jobs.request import DEEPEST, TickRequest
 from crontick.jobs.seats import Seats
-from crontick.jobs.sections import FanOutSettings
 from crontick.jobs.settings import LAMBDA_FUNCTION
 from crontick.jobs.summary import StopReason
 from crontick.sql import query

@@ -13,20 +13,17 @@ from crontick.jobs.config_error import ConfigError
 from crontick.jobs.fit import Fault, fit, suggestion
 from crontick.jobs.kinds.settings import EmailSettings, HttpSettings, ReportSettings, WebhookEndpoint
 from crontick.jobs.kinds.sql_job import SqlJob
+from crontick.jobs.outward_sections import AlertSettings, FanOutSettings, HeartbeatSettings, WakeSettings
 from crontick.jobs.request import NAME_PATTERN
 from crontick.jobs.sections import (
-    AlertSettings,
     ApiSettings,
     Config,
-    FanOutSettings,
-    HeartbeatSettings,
     KindSettings,
     LimitSettings,
     QueueSettings,
     ReminderSettings,
     Retention,
     ScheduleSettings,
-    WakeSettings,
 )
 
 __all__ = ["Config", "ConfigError", "load_config", "read_config"]

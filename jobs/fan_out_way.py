@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from crontick.jobs.sections import FanOutSettings
+from crontick.jobs.outward_sections import FanOutSettings
 from crontick.jobs.settings import Settings
 
 __all__ = ["NOT_ASKED", "FanOutError", "tick_url", "told_mend"]

@@ -9,7 +9,7 @@ from uuid import uuid4
 
 from crontick.jobs.deployment import Deployment
 from crontick.jobs.outbound import client, send
-from crontick.jobs.sections import HeartbeatSettings
+from crontick.jobs.outward_sections import HeartbeatSettings
 from crontick.jobs.summary import Summary
 from crontick.jobs.tick_secrets import TickSecrets
 from crontick.jobs.unavailable import Unavailable

@@ -9,7 +9,6 @@ from typing import Any, Final, Protocol
 import psycopg
 
 from crontick.jobs.connect import connect
-from crontick.jobs.unavailable import refused_login
 from crontick.sql.wire import Answer, Segment, trip
 
 __all__ = ["Build", "Link", "Trips", "transient"]
@@ -87,7 +86,7 @@ class Link:
             try:
                 async with self._turn:
                     answers = await self._trip(build(repeat=repeat), until)
-            except (psycopg.OperationalError, OSError, TimeoutError) as error:
+            except (psycopg.OperationalError, OSError, TimeoutError):
                 self.drop()
                 repeat = True
                 if False or time.monotonic() + pause >= until:

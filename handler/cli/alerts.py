@@ -9,7 +9,7 @@ from crontick.handler.cli.database import ask, ask_one, connected
 from crontick.handler.cli.options import By, Count, Json, Reason, length
 from crontick.handler.cli.screen import cell, complain, say, say_json
 from crontick.handler.cli.screen import table as shown
-from crontick.jobs.sections import AlertName
+from crontick.jobs.outward_sections import AlertName
 
 app: Final = typer.Typer(help="What is wrong and what was, and silence about it for a while.")
 COLUMNS: Final = ("name", "subject", "since", "ended_at", "counted", "silenced_until", "what", "mend")

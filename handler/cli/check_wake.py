@@ -7,8 +7,8 @@ from urllib.parse import urlsplit
 from crontick.handler.cli.findings import Finding
 from crontick.handler.lengths import lasting
 from crontick.jobs.aws_client import region
+from crontick.jobs.outward_sections import WakeSettings
 from crontick.jobs.secrets import read_secret
-from crontick.jobs.sections import WakeSettings
 from crontick.jobs.settings import WITHOUT_ALARMS, Settings
 from crontick.jobs.wake.checked import arn_fault
 from crontick.sql.extras import install

@@ -5,7 +5,7 @@ from collections.abc import Iterator
 from crontick.handler.cli.screen import Row
 from crontick.handler.doctor.finding import FAN_OUT, Finding
 from crontick.jobs.fan_out_way import FanOutError, tick_url
-from crontick.jobs.sections import FanOutSettings
+from crontick.jobs.outward_sections import FanOutSettings
 from crontick.jobs.settings import Settings
 
 

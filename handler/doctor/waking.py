@@ -7,7 +7,7 @@ from typing import Final
 from crontick.handler.cli.screen import Row
 from crontick.handler.doctor.finding import WAKING, Finding
 from crontick.jobs.caller import WAKE
-from crontick.jobs.sections import WakeSettings
+from crontick.jobs.outward_sections import WakeSettings
 
 _LATELY: Final = timedelta(days=2)
 

@@ -14,7 +14,7 @@ from crontick.jobs.redact import Redactor
 from crontick.jobs.wake.configured import configured
 
 if TYPE_CHECKING:
-    from crontick.jobs.sections import WakeSettings
+    from crontick.jobs.outward_sections import WakeSettings
 
 __all__ = ["earliest", "enqueued", "wake_for"]
 

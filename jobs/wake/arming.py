@@ -7,7 +7,7 @@ from datetime import datetime, timedelta
 from typing import Final
 
 from crontick.jobs.in_thread import in_thread
-from crontick.jobs.sections import WakeSettings
+from crontick.jobs.outward_sections import WakeSettings
 from crontick.jobs.tick_secrets import TickSecrets
 from crontick.jobs.wake.alarm import Alarm, NotArmed, alarm_for
 

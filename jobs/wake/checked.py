@@ -7,7 +7,7 @@ from crontick.jobs.operator_url import check_url
 from crontick.jobs.wake.template import FILLED, placeholders
 
 if TYPE_CHECKING:
-    from crontick.jobs.sections import WakeSettings
+    from crontick.jobs.outward_sections import WakeSettings
 
 __all__ = ["EVENTBRIDGE_PRECISION", "check_wake"]
 

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Final
 from crontick.jobs.settings import WITHOUT_ALARMS
 
 if TYPE_CHECKING:
-    from crontick.jobs.sections import WakeSettings
+    from crontick.jobs.outward_sections import WakeSettings
 
 __all__ = ["IN_TICK", "configured"]
 

@@ -3,7 +3,7 @@
 from typing import Final
 
 from crontick.jobs.aws_client import AwsError, call_aws
-from crontick.jobs.sections import WakeSettings
+from crontick.jobs.outward_sections import WakeSettings
 from crontick.jobs.tick_secrets import TickSecrets
 from crontick.jobs.wake.alarm import Alarm, NotArmed
 from crontick.jobs.wake.checked import arn_fault

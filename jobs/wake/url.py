@@ -5,8 +5,8 @@ from urllib.parse import urlsplit
 
 from crontick.jobs.kinds.settings import HttpSettings
 from crontick.jobs.outbound import NotConnected, Refused, Unanswered, client, send
+from crontick.jobs.outward_sections import WAKE_BODY_BYTES, WakeSettings
 from crontick.jobs.secrets import tokens
-from crontick.jobs.sections import WAKE_BODY_BYTES, WakeSettings
 from crontick.jobs.tick_secrets import TickSecrets
 from crontick.jobs.wake.alarm import Alarm, NotArmed
 from crontick.jobs.wake.template import FILLED, filled

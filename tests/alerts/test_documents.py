@@ -8,7 +8,7 @@ import pytest
 
 from crontick.jobs.alerts.message import RUNBOOK
 from crontick.jobs.config import read_config
-from crontick.jobs.sections import AlertName, AlertSettings, HeartbeatSettings
+from crontick.jobs.outward_sections import AlertName, AlertSettings, HeartbeatSettings
 
 ROOT = Path(__file__).parents[2]
 ALERTS = (ROOT / "docs" / "alerts.md").read_text()

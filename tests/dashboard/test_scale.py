@@ -9,7 +9,7 @@ import pytest
 
 from crontick.handler.front import front_door
 from crontick.jobs.deployment import load_deployment
-from crontick.jobs.sections import AlertSettings
+from crontick.jobs.outward_sections import AlertSettings
 from crontick.sql.migrate import migrate
 from tests.bench.page import requests
 from tests.bench.shop import fill_shop

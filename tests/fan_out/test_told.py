@@ -11,7 +11,7 @@ from crontick.handler.cli.database import ask
 from crontick.handler.doctor.fan_out import fan_out
 from crontick.jobs.config import read_config
 from crontick.jobs.config_error import ConfigError
-from crontick.jobs.sections import FanOutSettings
+from crontick.jobs.outward_sections import FanOutSettings
 from crontick.jobs.settings import Settings
 from tests.fan_out.conftest import TOKEN
 

@@ -16,9 +16,9 @@ OURS: Final = {
     "crontick.jobs": """
         ask_again backoff batch bounds caller claiming clock config_error connect context count database_url deployment
         deployment_hash durations ending enqueue environ exchange findings foreign_urls interrupts job keep kind kinds
-        lend link memory once opening outcomes payload process redact remind reminders request resolve run seats
-        secrets sections settings settling shared signals stop summary supplies texts threads tick tick_secrets
-        together unavailable
+        lend link memory once opening outcomes outward_sections payload process redact remind reminders request
+        resolve run seats secrets sections settings settling shared signals stop summary supplies texts threads
+        tick tick_secrets together unavailable
     """,
     "crontick.jobs.kinds": """
         addresses attachment deliver_webhook generate_report mail run_sql send_email settings sql_job

@@ -6,7 +6,7 @@ from typing import Any
 import psycopg
 import pytest
 
-from crontick.jobs.sections import WakeSettings
+from crontick.jobs.outward_sections import WakeSettings
 from tests.wake.services import DOCUMENT
 
 PG_NET = """
