@@ -9,6 +9,7 @@ from typing import Any, Final, Protocol
 import psycopg
 
 from crontick.jobs.connect import connect
+from crontick.jobs.unavailable import refused_login
 from crontick.sql.wire import Answer, Segment, trip
 
 __all__ = ["Build", "Link", "Trips", "transient"]
@@ -86,10 +87,10 @@ class Link:
             try:
                 async with self._turn:
                     answers = await self._trip(build(repeat=repeat), until)
-            except (psycopg.OperationalError, OSError, TimeoutError):
+            except (psycopg.OperationalError, OSError, TimeoutError) as error:
                 self.drop()
                 repeat = True
-                if False or time.monotonic() + pause >= until:
+                if refused_login(error) is not None or time.monotonic() + pause >= until:
                     raise
             else:
                 if not any(transient(answer.error) for answer in answers[:ours]) or time.monotonic() + pause >= until:
