@@ -11,6 +11,7 @@ import msgspec
 
 from crontick.handler.cli.screen import complain
 from crontick.handler.operate import actions, rows, states, ticking
+from crontick.handler.problem import NOT_FOUND
 from crontick.jobs.environ import Environ
 from crontick.jobs.operator_url import check_url
 from crontick.jobs.redact import Redactor
@@ -22,6 +23,9 @@ PATIENCE_SECONDS: Final = 30
 PAGE: Final = 1000
 """Rows at most that one request is answered with."""
 _RENAMED: Final = {"group_key": "group", "at_most": "limit"}
+_EXAMPLES: Final = (
+    "https://app.example of crontick's own server, https://app.example/crontick of an app that has it inside"
+)
 _OURS: Final = frozenset({"unfinished", "finished", "look_at"})
 """What a query is told of how to look, which the API decides itself."""
 
@@ -92,12 +96,13 @@ def remote(url: str) -> Iterator[Remote]:
     secrets = read.secrets(SECRET, SECRETS[SECRET])
     if not secrets:
         read.sentences.append(f"{SECRET} is not set: --url asks as the admin of that deployment")
-    if "?" in url or "#" in url:
-        read.sentences.append("--url is where crontick's routes are: https://app.example, wrapped with /crontick")
-    try:
-        check_url(url)
-    except ValueError as error:
-        read.sentences.append(f"--url: {Redactor(secrets)(str(error))}")
+    if "?" in url or "#" in url or not url.startswith(("http://", "https://")):
+        read.sentences.append(f"--url is where crontick's routes are: {_EXAMPLES}")
+    else:
+        try:
+            check_url(url)
+        except ValueError as error:
+            read.sentences.append(f"--url: {Redactor(secrets)(str(error))}")
     if read.sentences:
         raise SettingsError(read.sentences)
     there = Remote(url, secrets[0])
@@ -116,11 +121,14 @@ def _body(given: Mapping[str, Any]) -> bytes:
 
 
 def _detail(answer: httpx.Response) -> str:
+    """What crontick says; another application may answer in JSON, too, and says nothing of where crontick is."""
     with suppress(msgspec.MsgspecError):
         told = msgspec.json.decode(answer.content, type=dict[str, Any])
-        if isinstance(told.get("detail"), str):
-            return str(told["detail"])
-    return f"it answered {answer.status_code}, not as crontick does: is that where its routes are?"
+        ours = answer.headers.get("content-type", "").startswith("application/problem+json")
+        if ours and isinstance(told.get("detail"), str):
+            nowhere = str(told.get("type")).endswith(f"#{NOT_FOUND.anchor}")
+            return f"{told['detail']}; --url is {_EXAMPLES}" if nowhere else str(told["detail"])
+    return f"it answered {answer.status_code}, not as crontick does: is that where its routes are? --url is {_EXAMPLES}"
 
 
 def _listed(name: str) -> Callable[[Any], list[dict[str, Any]]]:

@@ -5,6 +5,10 @@ import re
 from collections.abc import Iterator
 
 import pytest
+from starlette.applications import Starlette
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
 
 from crontick.handler.front import front_door
 from crontick.jobs.deployment import load_deployment
@@ -146,7 +150,7 @@ def test_another_secret_opens_nothing_and_is_not_shown(there: Command, monkeypat
         ("http://93.184.216.34", 2, "in plain http"),
         ("https://ann:hunter22@app.example", 2, "holds a user or password"),
         ("https://app.example?token=1", 2, "where crontick's routes are"),
-        ("app.example", 2, "must be a whole one"),
+        ("app.example", 2, "https://app.example/crontick of an app that has it inside"),
     ],
 )
 def test_a_url_that_the_secret_must_not_go_to_is_refused(
@@ -169,3 +173,18 @@ def test_something_else_at_that_url_is_told_from_crontick(
     monkeypatch.setenv("CRONTICK_ADMIN_SECRET", ADMIN)
     answer = bare("jobs", "--url", http_receiver.url)
     assert (answer.status, "is that where its routes are?" in answer.err) == (1, True)
+
+
+async def nothing_there(_request: Request) -> Response:
+    return JSONResponse({"detail": "Not Found"}, status_code=404)
+
+
+def test_a_path_beside_the_routes_is_told_with_both_examples(
+    cli: Command, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Crontick's own server under /crontick, and an app that has crontick elsewhere."""
+    examples = "--url is https://app.example of crontick's own server, https://app.example/crontick of an app that"
+    with served(Starlette(routes=[Route("/{path:path}", nothing_there)])) as (host, port):
+        for wrong in (f"{url}/crontick", f"http://{host}:{port}"):
+            answer = cli("jobs", "--url", wrong)
+            assert (answer.status, examples in answer.err) == (1, True), answer.err
