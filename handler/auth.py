@@ -10,6 +10,9 @@ from starlette.types import Scope
 
 from crontick.handler.problem import TOKEN_IN_URL, UNAUTHORIZED, Problem
 
+ADMIN_SECRET: Final = "CRONTICK_ADMIN_SECRET"  # noqa: S105 (the variable's name)
+ENQUEUE_SECRET: Final = "CRONTICK_ENQUEUE_SECRET"  # noqa: S105 (the variable's name)
+CRON_SECRET: Final = "CRON_SECRET"  # noqa: S105 (the variable's name)
 CHALLENGE: Final = {"www-authenticate": "Bearer"}
 URL_NAMES: Final = frozenset(
     {"token", "access_token", "secret", "cron_secret", "key", "api_key", "apikey", "auth", "authorization", "bearer"}
@@ -23,22 +26,25 @@ def digests(secrets: Sequence[str]) -> tuple[bytes, ...]:
     return tuple(sha256(secret.encode()).digest() for secret in secrets)
 
 
-def admit(scope: Scope, accepted: Sequence[bytes]) -> str:
-    """The fingerprint of the caller's token, the first 8 hex digits of its SHA-256; raises ``Problem`` (401)."""
+def admit(scope: Scope, accepted: Sequence[bytes], secret: str = CRON_SECRET) -> str:
+    """The fingerprint of the caller's token, the first 8 hex digits of its SHA-256; raises ``Problem`` (401).
+
+    ``secret`` is the name of the variable that has the tokens which open this door.
+    """
     _refuse_token_in_url(scope["query_string"], accepted)
     values = [value for name, value in scope["headers"] if name == b"authorization"]
     if len(values) != 1:
         found = "has no Authorization header" if not values else "has more than one Authorization header"
-        raise _unauthorized(f"the request {found}: send `Authorization: Bearer <CRON_SECRET>` once")
+        raise _unauthorized(f"the request {found}: send `Authorization: Bearer <{secret}>` once")
     scheme, _, token = values[0].strip().partition(b" ")
     token = token.strip()
     if scheme.lower() != b"bearer" or not token:
-        raise _unauthorized("the Authorization header is not `Bearer <token>`: is the caller's secret set?")
+        raise _unauthorized(f"the Authorization header is not `Bearer <{secret}>`: is the caller's copy set?")
     if token.lower() in UNSET_WORDS:
-        raise _unauthorized(f"the caller sent the word {token.decode()!r}: its own copy of the secret is not set")
+        raise _unauthorized(f"the caller sent the word {token.decode()!r}: its own copy of {secret} is not set")
     digest = sha256(token).digest()
     if not token.isascii() or not _known(digest, accepted):
-        raise _unauthorized("the token is not one of this deployment's: compare the caller's secret with ours")
+        raise _unauthorized(f"the token is not one of this deployment's: compare the caller's {secret} with ours")
     return digest.hex()[:8]
 
 

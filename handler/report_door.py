@@ -10,7 +10,7 @@ from starlette.requests import ClientDisconnect, Request
 from starlette.responses import Response, StreamingResponse
 from starlette.types import Receive, Scope, Send
 
-from crontick.handler.auth import admit, digests
+from crontick.handler.auth import ADMIN_SECRET, admit, digests
 from crontick.handler.byte_range import Unsatisfiable, asked_range
 from crontick.handler.problem import (
     ANSWER_TOO_LARGE,
@@ -88,7 +88,7 @@ class FileDoor:
 def _admit(scope: Scope, path: str, settings: Settings, accepted: Sequence[bytes]) -> bool:
     """Whether a link opened it, and not the admin's token."""
     if b"signature=" not in scope["query_string"]:
-        admit(scope, accepted)
+        admit(scope, accepted, ADMIN_SECRET)
         return False
     from crontick.jobs.links import LinkError, check_link
 

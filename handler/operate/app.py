@@ -6,7 +6,7 @@ from starlette.routing import Route as Path
 from starlette.routing import Router
 from starlette.types import ASGIApp, Receive, Scope, Send
 
-from crontick.handler.auth import digests
+from crontick.handler.auth import ENQUEUE_SECRET, digests
 from crontick.handler.operate.door import Method, PathDoor, answering
 from crontick.handler.operate.enqueue import PATH, enqueueing
 from crontick.handler.operate.routes import ROUTES
@@ -25,7 +25,9 @@ def api(settings: Settings, deployment: Callable[[], Deployment] | None) -> ASGI
             methods.setdefault(route.path, {})[route.method] = Method(accepted, answer)
     if settings.enqueue_secrets and deployment is not None:
         answer = enqueueing(settings.database_url, deployment)
-        methods.setdefault(PATH, {})["POST"] = Method(digests(settings.enqueue_secrets), answer, status=201)
+        methods.setdefault(PATH, {})["POST"] = Method(
+            digests(settings.enqueue_secrets), answer, status=201, secret=ENQUEUE_SECRET
+        )
     paths = [
         Path(f"{settings.prefix or ''}{path.replace('{id}', '{id:int}')}", PathDoor(doors))
         for path, doors in methods.items()

@@ -8,7 +8,7 @@ import msgspec
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from crontick.handler.auth import admit
+from crontick.handler.auth import ADMIN_SECRET, admit
 from crontick.handler.body import read_body
 from crontick.handler.operate.refused import NotDone
 from crontick.handler.operate.routes import Route
@@ -20,11 +20,12 @@ REFUSALS: Final[dict[str, Type]] = {"missing": NOT_THERE, "conflict": CONFLICT, 
 
 
 class Method(NamedTuple):
-    """One method of a path: whose token opens it, what answers, and with which status."""
+    """One method of a path: whose token opens it, what answers, with which status, and the variable of the tokens."""
 
     accepted: tuple[bytes, ...]
     answer: Callable[[Scope, Receive], Awaitable[msgspec.Struct]]
     status: int = 200
+    secret: str = ADMIN_SECRET
 
 
 class PathDoor:
@@ -37,7 +38,8 @@ class PathDoor:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer, or raise ``Problem``."""
         found = self._methods.get("GET" if scope["method"] == "HEAD" else scope["method"])
-        admit(scope, found.accepted if found else self._accepted)
+        secrets = sorted({method.secret for method in ([found] if found else self._methods.values())})
+        admit(scope, found.accepted if found else self._accepted, " or ".join(secrets))
         if found is None:
             allowed = ", ".join(
                 name for name in ("GET", "HEAD", "POST") if name.replace("HEAD", "GET") in self._methods

@@ -6,7 +6,7 @@ from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import Receive, Scope, Send
 
-from crontick.handler.auth import admit, digests
+from crontick.handler.auth import ADMIN_SECRET, admit, digests
 from crontick.handler.operate.metrics import gather
 from crontick.handler.operate.prometheus import CONTENT_TYPE, text
 from crontick.handler.operate.refused import NotDone
@@ -27,7 +27,7 @@ class MetricsDoor:
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Answer in Prometheus' text format."""
-        admit(scope, self._digests)
+        admit(scope, self._digests, ADMIN_SECRET)
         if Request(scope).method not in ("GET", "HEAD"):
             raise Problem(METHOD_NOT_ALLOWED, "this path is read with GET", {"allow": "GET, HEAD"})
         deployment = self._deployment()

@@ -65,7 +65,7 @@ def test_what_is_not_the_token_is_refused(address: tuple[str, int], ticks: Ticks
 
 @pytest.mark.parametrize("word", ["undefined", "null", "None"])
 def test_a_caller_whose_secret_is_unset_is_told_so(address: tuple[str, int], ticks: Ticks, word: str) -> None:
-    assert "its own copy of the secret is not set" in refused(exchange(address, head(token=word)), ticks)
+    assert "its own copy of CRON_SECRET is not set" in refused(exchange(address, head(token=word)), ticks)
 
 
 def test_no_authorization_is_refused(address: tuple[str, int], ticks: Ticks) -> None:
@@ -74,7 +74,7 @@ def test_no_authorization_is_refused(address: tuple[str, int], ticks: Ticks) -> 
 
 def test_an_empty_token_is_told_from_a_wrong_one(address: tuple[str, int], ticks: Ticks) -> None:
     empty = head("POST", "/cron/tick", "Authorization: Bearer ", token=None)
-    assert "is the caller's secret set?" in refused(exchange(address, empty), ticks)
+    assert "`Bearer <CRON_SECRET>`: is the caller's copy set?" in refused(exchange(address, empty), ticks)
 
 
 def test_two_authorizations_are_refused_though_both_are_right(address: tuple[str, int], ticks: Ticks) -> None:

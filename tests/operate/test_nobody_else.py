@@ -82,3 +82,15 @@ async def test_a_route_whose_secret_is_not_set_does_not_exist(secrets: dict[str,
     api = Api(app_of(settings_of("postgresql://nobody@127.0.0.1:1/none", **secrets)))
     answer = await api.ask("POST", path, ENQUEUE)
     assert answer.status_code == status
+
+
+async def test_a_refusal_names_the_secret_that_opens_the_door() -> None:
+    app = Api(app_of(settings_of("postgresql://nobody@127.0.0.1:1/none")))
+    admin, enqueue, cron = "CRONTICK_ADMIN_SECRET", "CRONTICK_ENQUEUE_SECRET", "CRON_SECRET"
+    asked = {("GET", "/api/jobs"): admin, ("POST", "/api/jobs"): enqueue, ("POST", "/api/pause"): admin}
+    asked |= {("GET", "/metrics"): admin, ("GET", "/api/reports/7"): admin, ("POST", "/cron/tick"): cron}
+    asked |= {("DELETE", "/api/jobs"): f"{admin} or {enqueue}"}
+    for (method, path), secret in asked.items():
+        bare, wrong = [(await app.ask(method, path, token)).json()["detail"] for token in (None, "wrong" * 5)]
+        assert (path, f"send `Authorization: Bearer <{secret}>`" in bare) == (path, True), bare
+        assert f"the caller's {secret} with ours" in wrong
