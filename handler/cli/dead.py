@@ -12,6 +12,7 @@ from crontick.handler.cli.database import There, ask, reached
 from crontick.handler.cli.many import (
     All,
     Decision,
+    EndpointFilter,
     ErrorFilter,
     FingerprintFilter,
     KindFilter,
@@ -26,8 +27,8 @@ from crontick.handler.operate.actions import Requeued
 from crontick.jobs.secret_fields import seal_edited
 
 app: Final = typer.Typer(help="Jobs that stopped retrying, and what becomes of them.", no_args_is_help=True)
-COLUMNS: Final = ("id", "kind", "queue", "attempt", "died_at", "last_status_code", "last_error")
-ERRORS: Final = ("jobs", "kind", "fingerprint", "first_at", "last_at", "last_status_code", "last_error")
+COLUMNS: Final = ("id", "kind", "endpoint", "queue", "attempt", "died_at", "last_status_code", "last_error")
+ERRORS: Final = ("jobs", "kind", "endpoint", "fingerprint", "first_at", "last_at", "last_status_code", "last_error")
 LOOK_AT: Final = 10_000
 """Dead jobs that are counted, the newest."""
 
@@ -39,13 +40,15 @@ def list_(
     queue: Annotated[str | None, typer.Option()] = None,
     error: Annotated[str | None, typer.Option(help="A part of the last error.")] = None,
     fingerprint: Annotated[str | None, typer.Option(help="All that died of one error; `--json` shows it.")] = None,
+    endpoint: Annotated[str | None, typer.Option(help="Deliveries to this endpoint.")] = None,
     below: Annotated[int | None, typer.Option(help="Go on below this id: the last one of the page before.")] = None,
     limit: Count = 50,
     url: Url = None,
     json: Json = False,
 ) -> None:
     """List dead jobs that wait for a person, the latest first."""
-    values = {"kind": kind, "queue": queue, "error": error, "fingerprint": fingerprint, "look_at": LOOK_AT}
+    filters = {"kind": kind, "queue": queue, "error": error, "fingerprint": fingerprint, "endpoint": endpoint}
+    values = {**filters, "look_at": LOOK_AT}
     rows: list[dict[str, Any]] = []
     with reached(url) as conn:
         while len(rows) < limit:
@@ -65,7 +68,7 @@ def show(job: JobId, url: Url = None, json: Json = False) -> None:
 
 @app.command()
 def errors(url: Url = None, json: Json = False) -> None:
-    """Count the dead jobs by kind and error, most of them first."""
+    """Count the dead jobs by kind, endpoint and error, most of them first."""
     with reached(url) as conn:
         rows = ask(conn, "list_dead_groups", {"look_at": LOOK_AT})
     table(rows, ERRORS, as_json=json, nothing="no dead job waits for anybody")
@@ -83,6 +86,7 @@ def requeue(
     queue: QueueFilter = None,
     error: ErrorFilter = None,
     fingerprint: FingerprintFilter = None,
+    endpoint: EndpointFilter = None,
     everything: All = False,
     per_minute: Annotated[int, typer.Option(min=1, max=60_000, help="Of many: copies due in a minute.")] = 600,
     yes: Yes = False,
@@ -93,7 +97,7 @@ def requeue(
 
     A second time names the first copy and does nothing: exit 1 where that drops a payload or a time.
     """
-    filters = {"kind": kind, "queue": queue, "error": error, "fingerprint": fingerprint}
+    filters = {"kind": kind, "queue": queue, "error": error, "fingerprint": fingerprint, "endpoint": endpoint}
     matching = chosen(jobs, filters, everything=everything)
     if payload is not None:
         if not jobs:
@@ -129,13 +133,14 @@ def ignore(
     queue: QueueFilter = None,
     error: ErrorFilter = None,
     fingerprint: FingerprintFilter = None,
+    endpoint: EndpointFilter = None,
     everything: All = False,
     yes: Yes = False,
     url: Url = None,
     json: Json = False,
 ) -> None:
     """Leave each as it is, with a reason; all that match, after a question."""
-    filters = {"kind": kind, "queue": queue, "error": error, "fingerprint": fingerprint}
+    filters = {"kind": kind, "queue": queue, "error": error, "fingerprint": fingerprint, "endpoint": endpoint}
     matching = chosen(jobs, filters, everything=everything)
     if not jobs:
         decide(Decision(action="ignore", matching=matching, by=by, reason=reason), url, yes=yes, json=json)

@@ -19,6 +19,7 @@ KindFilter = Annotated[str | None, typer.Option("--kind", help="All of this kind
 QueueFilter = Annotated[str | None, typer.Option("--queue", help="All of this queue.")]
 ErrorFilter = Annotated[str | None, typer.Option("--error", help="All whose last error has this in it.")]
 FingerprintFilter = Annotated[str | None, typer.Option("--fingerprint", help="All that died of one error.")]
+EndpointFilter = Annotated[str | None, typer.Option("--endpoint", help="All deliveries to this endpoint.")]
 StatusFilter = Annotated[str | None, typer.Option("--status", help="All that are queued, running or failed.")]
 GroupFilter = Annotated[str | None, typer.Option("--group", help="All of the group with this key.")]
 All = Annotated[bool, typer.Option("--all", help="All of them.")]

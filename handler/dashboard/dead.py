@@ -11,7 +11,7 @@ from crontick.handler.operate import actions, reads
 from crontick.handler.operate.asked import ActOnMany, Asked, ListDead, Matching, RequeueMany
 from crontick.handler.operate.refused import NotDone
 
-_CHOICES: Final = ("kind", "queue", "error", "fingerprint")
+_CHOICES: Final = ("kind", "queue", "error", "fingerprint", "endpoint")
 _SHOWN: Final = 10
 _DECISIONS: Final = ("requeue", "ignore")
 

@@ -48,6 +48,7 @@ class ListDead(Asked, frozen=True, kw_only=True):
     queue: Name | None = None
     error: Text | None = None
     fingerprint: Text | None = None
+    endpoint: Text | None = None
     below: JobId | None = None
     limit: Count = 50
 
@@ -123,6 +124,7 @@ class Matching(Asked, frozen=True, kw_only=True):
     group: Text | None = None
     error: Text | None = None
     fingerprint: Text | None = None
+    endpoint: Text | None = None
 
 
 class ActOnMany(Asked, frozen=True, kw_only=True):

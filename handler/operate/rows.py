@@ -119,6 +119,7 @@ class DeadLetter(msgspec.Struct, frozen=True, kw_only=True):
 
     id: int
     kind: str
+    endpoint: str | None
     queue: str
     attempt: int
     died_at: Moment
@@ -135,9 +136,10 @@ class DeadLetters(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class DeadGroup(msgspec.Struct, frozen=True, kw_only=True):
-    """Dead letters of one kind that died of one error."""
+    """Dead letters of one kind, and of one endpoint where they deliver to one, that died of one error."""
 
     kind: str
+    endpoint: str | None
     fingerprint: str
     jobs: int
     first_at: Moment

@@ -29,15 +29,15 @@ begin
     end if;
     select given.name into v_unknown
     from jsonb_object_keys(coalesce(act_on_many.matching, '{}')) as given (name)
-    where given.name not in ('ids', 'status', 'kind', 'queue', 'group', 'error', 'fingerprint')
+    where given.name not in ('ids', 'status', 'kind', 'queue', 'group', 'error', 'fingerprint', 'endpoint')
     limit 1;
     if v_unknown is not null then
         raise exception 'jobs are not chosen by "%"', left(v_unknown, 80)
-            using errcode = 'CT004', hint = 'ids, status, kind, queue, group, error and fingerprint choose';
+            using errcode = 'CT004', hint = 'ids, status, kind, queue, group, error, fingerprint and endpoint choose';
     end if;
     select * into v_filter
     from jsonb_to_record(coalesce(act_on_many.matching, '{}')) as f (
-        ids bigint[], status text, kind text, queue text, "group" text, error text, fingerprint text
+        ids bigint[], status text, kind text, queue text, "group" text, error text, fingerprint text, endpoint text
     );
     if act_on_many.action in ('requeue', 'ignore') then
         v_ids := array(
@@ -52,6 +52,7 @@ begin
                 and (v_filter."group" is null or f.group_key = v_filter."group")
                 and (v_filter.error is null or strpos(lower(f.last_error), lower(v_filter.error)) > 0)
                 and (v_filter.fingerprint is null or crontick.fingerprint_of(f.id) = v_filter.fingerprint)
+                and (v_filter.endpoint is null or crontick.endpoint_of(f.kind, f.payload) = v_filter.endpoint)
                 and f.id not in (select m.job from crontick.markers as m where m.state = 'in_doubt')
             order by f.id
             limit 100001
@@ -68,6 +69,7 @@ begin
                 and (v_filter."group" is null or j.group_key = v_filter."group")
                 and (v_filter.error is null or strpos(lower(j.last_error), lower(v_filter.error)) > 0)
                 and (v_filter.fingerprint is null or crontick.fingerprint_of(j.id) = v_filter.fingerprint)
+                and (v_filter.endpoint is null or crontick.endpoint_of(j.kind, j.payload) = v_filter.endpoint)
                 and case
                     when act_on_many.action = 'run_now' then j.status <> 'running' and j.run_at > v_now
                     else not exists (select from crontick.cancel_requests as r where r.job = j.id)

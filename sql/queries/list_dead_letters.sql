@@ -6,7 +6,9 @@ with last as (
 ),
 
 looked_at as materialized (
-    select f.id, f.kind, f.queue, f.attempt, f.finished_at, f.last_status_code, f.last_error
+    select
+        f.id, f.kind, f.queue, f.attempt, f.finished_at, f.last_status_code, f.last_error,
+        crontick.endpoint_of(f.kind, f.payload) as endpoint
     from crontick.finished_jobs as f
     where
         f.status = 'dead' and f.resolution is null
@@ -23,7 +25,7 @@ bound as (
 )
 
 select
-    b.floor, d.id, d.kind, d.queue, d.attempt, d.finished_at as died_at, d.last_status_code,
+    b.floor, d.id, d.kind, d.endpoint, d.queue, d.attempt, d.finished_at as died_at, d.last_status_code,
     crontick.fingerprint_of(d.id) as fingerprint, left(d.last_error, 200) as last_error
 from bound as b
 left join
@@ -34,6 +36,7 @@ left join
             (%(kind)s::text is null or l.kind = %(kind)s::text)
             and (%(queue)s::text is null or l.queue = %(queue)s::text)
             and (%(error)s::text is null or strpos(lower(l.last_error), lower(%(error)s::text)) > 0)
+            and (%(endpoint)s::text is null or l.endpoint = %(endpoint)s::text)
             and (%(fingerprint)s::text is null or crontick.fingerprint_of(l.id) = %(fingerprint)s::text)
         order by l.finished_at desc, l.id desc
         limit %(at_most)s

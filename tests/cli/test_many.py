@@ -41,6 +41,23 @@ def test_all_of_a_kind_are_requeued_by_yes(dead: Command) -> None:
     assert [row["kind"] for row in dead("list", "--json").json] == ["greet"]
 
 
+def test_what_died_of_one_customer_is_requeued_and_of_another_it_is_not(dead: Command, database: str) -> None:
+    with psycopg.connect(database, autocommit=True) as conn:
+        conn.execute(
+            "update crontick.finished_jobs set kind = 'deliver_webhook', last_error = '404 from 127.0.0.1',"
+            " payload = jsonb_build_object('endpoint', case when id > -3 then 'crm' else 'shop' end)"
+        )
+    counted = dead("errors", "--json").json
+    assert {(one["kind"], one["endpoint"], one["jobs"]) for one in counted} == {
+        ("deliver_webhook", "crm", 2),
+        ("deliver_webhook", "shop", 2),
+    }
+    assert len(dead("list", "--endpoint", "crm", "--json").json) == 2
+    answer = dead("requeue", "--endpoint", "crm", "--error", "404", "--yes")
+    assert answer.out == "dead jobs that match: 2; requeued: 2\n"
+    assert {row["endpoint"] for row in dead("list", "--json").json} == {"shop"}
+
+
 def test_without_yes_a_pipe_is_told_the_count_and_nothing_is_done(dead: Command) -> None:
     answer = dead("ignore", "--all", "--reason", "a test")
     assert (answer.status, answer.out) == (2, "")

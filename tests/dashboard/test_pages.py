@@ -1,6 +1,9 @@
 """Every page on databases that have nothing to show, and what others have put into addresses."""
 
+import re
 from collections.abc import Iterator
+from html import unescape
+from urllib.parse import parse_qsl, urlsplit
 
 import msgspec
 import psycopg
@@ -85,6 +88,19 @@ def test_a_group_of_no_fingerprint_is_requeued_whole(asker: Asker, database: str
         assert done.status == 303
         assert b"200 are left" in asker.get(f"/dashboard/dead{done.headers['location'].partition('dead')[2]}").body
         assert conn.execute("select count(*) from crontick.dead_letters").fetchone() == (200,)
+
+
+def test_what_died_of_one_customer_is_decided_apart_from_another(asker: Asker, database: str) -> None:
+    with psycopg.connect(database, autocommit=True) as conn:
+        conn.execute(
+            "insert into crontick.finished_jobs (id, run_at, created_at, finished_at, priority, attempt, kind, queue,"
+            " status, payload) select -n, now(), now(), now(), 0, 1, 'deliver_webhook', 'default', 'dead',"
+            " jsonb_build_object('endpoint', case n when 3 then 'shop' else 'crm' end) from generate_series(1, 3) as n"
+        )
+    [theirs] = re.findall(r'href="(?:\.\./)*(\S*?)">2 jobs<', asker.get("/dashboard/dead").body.decode())
+    asked = dict(parse_qsl(urlsplit(unescape(theirs)).query, keep_blank_values=True))
+    assert asked["endpoint"] == "crm"
+    assert b"Requeue 2 dead letters?" in asker.post("/dashboard/dead/preview", {**asked, "do": "requeue"}).body
 
 
 def test_a_count_of_groups_that_ends_at_a_thousand_says_so(asker: Asker, database: str) -> None:
