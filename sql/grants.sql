@@ -35,7 +35,8 @@ begin
         grant usage on schema crontick to crontick_read;
         grant execute on function
             crontick.why, crontick.why_schedule, crontick.fingerprint_of, crontick.now, crontick.lanes,
-            crontick.count_work, crontick.waiting_groups, crontick.told_hold to crontick_read;
+            crontick.count_work, crontick.waiting_groups, crontick.told_hold, crontick.endpoint_of, crontick.did_you_mean
+            to crontick_read;
         grant select on
             crontick.jobs, crontick.overview, crontick.dead_letters, crontick.doubts, crontick.blocked_groups, crontick.paused, crontick.limits, crontick.limit_lines,
             crontick.endpoints, crontick.audit, crontick.attempts, crontick.markers, crontick.ticks, crontick.kinds, crontick.deployments,
