@@ -5,7 +5,7 @@ from typing import Annotated, Any, Final
 import typer
 
 from crontick.handler.cli.database import ask, reached
-from crontick.handler.cli.options import Count, JobId, Json, Url
+from crontick.handler.cli.options import Count, JobId, Json, Url, one_of
 from crontick.handler.cli.screen import complain, readable, record, say, say_json, table
 from crontick.jobs.secret_fields import shown
 
@@ -40,7 +40,14 @@ ATTEMPTS: Final = (
 
 def jobs(
     *,
-    status: Annotated[str | None, typer.Option(help="queued, running, succeeded, failed, dead or cancelled.")] = None,
+    status: Annotated[
+        str | None,
+        typer.Option(
+            parser=one_of("queued", "running", "succeeded", "failed", "dead", "cancelled"),
+            metavar="STATUS",
+            help="queued, running, succeeded, failed, dead or cancelled.",
+        ),
+    ] = None,
     kind: Annotated[str | None, typer.Option()] = None,
     queue: Annotated[str | None, typer.Option()] = None,
     group: Annotated[str | None, typer.Option(help="The group's key.")] = None,
@@ -64,14 +71,17 @@ def jobs(
         "look_at": LOOK_AT,
     }
     rows: list[dict[str, Any]] = []
+    nothing = "no job is like that"
     with reached(url) as conn:
         while len(rows) < limit:
             page = ask(conn, "list_jobs", {**values, "below": below, "at_most": limit - len(rows)})
             rows += [row for row in page if row["id"] is not None]
+            if page and page[0]["warning"]:
+                nothing = f"no job is like that: {page[0]['warning']}"
             below = page[0]["floor"] if page else None
             if below is None:
                 break
-    table(rows, COLUMNS, as_json=json, nothing="no job is like that")
+    table(rows, COLUMNS, as_json=json, nothing=nothing)
 
 
 def show(job: JobId, url: Url = None, json: Json = False) -> None:

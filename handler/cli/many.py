@@ -10,6 +10,7 @@ from typing import Annotated, Any, Final, Literal
 import typer
 
 from crontick.handler.cli.database import There, ask, reached
+from crontick.handler.cli.options import one_of
 from crontick.handler.cli.screen import complain, say, say_json
 
 AT_ONCE: Final = 1000
@@ -20,7 +21,15 @@ QueueFilter = Annotated[str | None, typer.Option("--queue", help="All of this qu
 ErrorFilter = Annotated[str | None, typer.Option("--error", help="All whose last error has this in it.")]
 FingerprintFilter = Annotated[str | None, typer.Option("--fingerprint", help="All that died of one error.")]
 EndpointFilter = Annotated[str | None, typer.Option("--endpoint", help="All deliveries to this endpoint.")]
-StatusFilter = Annotated[str | None, typer.Option("--status", help="All that are queued, running or failed.")]
+StatusFilter = Annotated[
+    str | None,
+    typer.Option(
+        "--status",
+        parser=one_of("queued", "running", "failed"),
+        metavar="STATUS",
+        help="All that are queued, running or failed.",
+    ),
+]
 GroupFilter = Annotated[str | None, typer.Option("--group", help="All of the group with this key.")]
 All = Annotated[bool, typer.Option("--all", help="All of them.")]
 Yes = Annotated[bool, typer.Option("--yes", "-y", help="Do not ask; the count is taken as confirmed.")]

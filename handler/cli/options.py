@@ -1,12 +1,14 @@
 """Options and arguments that several commands have."""
 
 import getpass
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from typing import Annotated
 
 import typer
 
 from crontick.jobs.durations import duration
+from crontick.jobs.fit import suggestion
 
 
 def moment(text: str) -> datetime:
@@ -26,6 +28,17 @@ def length(text: str) -> timedelta:
         return duration(text)
     except ValueError as error:
         raise typer.BadParameter(str(error)) from None
+
+
+def one_of(*known: str) -> Callable[[str], str]:
+    """One of these words, and no other: a misspelt one would match nothing, and say nothing."""
+
+    def read(text: str) -> str:
+        if text not in known:
+            raise typer.BadParameter(f"{text!r} is none of {', '.join(known)}{suggestion(text, known)}")
+        return text
+
+    return read
 
 
 def whoever() -> str:

@@ -165,7 +165,9 @@ CALLS: Final[Mapping[str, Call]] = {
     "list_pauses": Call("GET", "/api/pauses", states.Pauses, _listed("paused")),
     "list_jobs": Call(
         *("GET", "/api/jobs", rows.Jobs),
-        lambda told: [{**row, "floor": None} for row in _listed("jobs")(told)],
+        lambda told: [
+            {**row, "floor": None, "warning": told.warning} for row in _listed("jobs")(told) or [{"id": None}]
+        ],
     ),
     "read_job": Call("GET", "/api/jobs/{id}", rows.WholeJob, _whole),
     "list_attempts": Call("GET", "/api/jobs/{id}", rows.WholeJob, _listed("attempts")),

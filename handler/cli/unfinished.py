@@ -1,5 +1,7 @@
 """What can be done to jobs that have not ended: to those that are named, or to all that match."""
 
+from typing import Final
+
 import typer
 
 from crontick.handler.cli.database import There, ask, reached
@@ -19,6 +21,9 @@ from crontick.handler.cli.many import (
 from crontick.handler.cli.options import By, Json, Reason, SomeIds, Url
 from crontick.handler.cli.screen import say, say_json
 
+ENDED: Final = OVER - {"cancelled"}
+"""Whoever cancels a job a second time has what they want."""
+
 
 def cancel(
     by: By,
@@ -35,20 +40,24 @@ def cancel(
     url: Url = None,
     json: Json = False,
 ) -> None:
-    """Cancel jobs; those that run are asked to stop. All that match, after a question."""
+    """Cancel jobs; those that run are asked to stop; exit 1 for one that is over. All that match, after a question."""
     filters = {"status": status, "kind": kind, "queue": queue, "group": group, "error": error}
     matching = chosen(jobs, filters, everything=everything)
     if not jobs:
         decide(Decision(action="cancel", matching=matching, by=by, reason=reason), url, yes=yes, json=json)
         return
+    over = False
     with reached(url) as conn:
         for job in jobs:
             [answer] = ask(conn, "cancel_job", {"id": job, "by": by, "reason": reason})
+            became = answer["status"]
+            over = over or became in ENDED
             if json:
-                say_json({"job": job, "status": answer["status"]})
+                say_json({"job": job, "status": became})
             else:
-                asked = " and was asked to stop" if answer["status"] == "running" else ""
-                say(f"job {job} is {answer['status']}{asked}")
+                say(_cancelled(job, became))
+    if over:
+        raise typer.Exit(1)
 
 
 def run_now(
@@ -84,6 +93,14 @@ def run_now(
                 say(_hurried(conn, job, became))
     if over:
         raise typer.Exit(1)
+
+
+def _cancelled(job: int, status: str) -> str:
+    """What became of a job that nobody wants any more."""
+    if status in ENDED:
+        mend = f": `crontick dead ignore {job} --reason …` decides it" if status == "dead" else ""
+        return f"job {job} is over ({status}), and nothing was changed{mend}"
+    return f"job {job} is {status}{' and was asked to stop' if status == 'running' else ''}"
 
 
 def _hurried(conn: There, job: int, status: str) -> str:

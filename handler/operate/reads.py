@@ -47,7 +47,8 @@ async def list_jobs(conn: Connection, asked: ListJobs) -> rows.Jobs:
     found = await read(conn, "list_jobs", values)
     floor = found[0]["floor"]
     jobs = [rows.Job(**_only(row, rows.Job)) for row in found if row["id"] is not None]
-    return rows.Jobs(jobs=jobs, below=jobs[-1].id if len(jobs) == asked.limit else floor)
+    below = jobs[-1].id if len(jobs) == asked.limit else floor
+    return rows.Jobs(jobs=jobs, below=below, warning=None if jobs else found[0]["warning"])
 
 
 async def read_job(conn: Connection, asked: OneJob) -> rows.WholeJob:

@@ -28,10 +28,11 @@ class Job(msgspec.Struct, frozen=True, kw_only=True):
 
 
 class Jobs(msgspec.Struct, frozen=True, kw_only=True):
-    """A page of jobs. ``below`` is where to go on; None when nothing is left to look at."""
+    """A page of jobs. ``below`` is where to go on; None when nothing is left. ``warning``: nobody knows such a kind."""
 
     jobs: list[Job]
     below: int | None
+    warning: str | None = None
 
 
 class Attempt(msgspec.Struct, frozen=True, kw_only=True):

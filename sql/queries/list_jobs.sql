@@ -1,5 +1,5 @@
 -- Jobs for a person, the newest first; each filter that is null lets everything through. Whatever the filter, no more than look_at
--- jobs are looked at: floor is the last of them, or null where there are no others below.
+-- jobs are looked at: floor is the last of them, or null where there are no others below. Null columns beside floor: none was found.
 with looked_at as materialized (
     select j.id
     from crontick.jobs as j
@@ -13,11 +13,19 @@ with looked_at as materialized (
 ),
 
 bound as materialized (
-    select min(l.id) as lowest, case when count(*) = %(look_at)s then min(l.id) end as floor from looked_at as l
+    select
+        min(l.id) as lowest, case when count(*) = %(look_at)s then min(l.id) end as floor,
+        case
+            when %(kind)s::text <> all(array(select k.name from crontick.kinds as k))
+                then
+                    'no deployment knows the kind ' || left(%(kind)s::text, 80)
+                    || crontick.did_you_mean(%(kind)s::text, array(select k.name from crontick.kinds as k))
+        end as warning
+    from looked_at as l
 )
 
 select
-    b.floor, j.id, j.kind, j.queue, j.status, crontick.told_hold(j.held_by) as held_by, j.priority, j.attempt, j.run_at, j.created_at,
+    b.floor, b.warning, j.id, j.kind, j.queue, j.status, crontick.told_hold(j.held_by) as held_by, j.priority, j.attempt, j.run_at, j.created_at,
     j.finished_at, j.group_key, j.unique_key, left(j.last_error, 200) as last_error
 from bound as b
 left join

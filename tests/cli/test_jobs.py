@@ -85,6 +85,9 @@ def test_jobs_are_filtered_and_paged(cli: Command) -> None:
     assert [row["id"] for row in cli("jobs", "--limit", "1", "--below", ids[2], "--json").json] == [int(ids[1])]
     assert cli("jobs", "--status", "dead", "--json").json == []
     assert cli("jobs", "--status", "dead").err == "no job is like that\n"
+    cli("tick")  # it makes the kinds known
+    unknown = "no job is like that: no deployment knows the kind gret (did you mean greet?)\n"
+    assert cli("jobs", "--kind", "gret").err == unknown
 
 
 def test_a_job_is_cancelled_with_who_and_why(cli: Command) -> None:
@@ -92,6 +95,17 @@ def test_a_job_is_cancelled_with_who_and_why(cli: Command) -> None:
     answer = cli("cancel", first, second, "--by", "ada", "--reason", "a mistake")
     assert answer.out.splitlines() == [f"job {first} is cancelled", f"job {second} is cancelled"]
     assert "a mistake" in cli("why", first).out
+
+
+@pytest.mark.parametrize(
+    ("kind", "said"), [("greet", "(succeeded), and nothing"), ("break_at_once", "`crontick dead ignore")]
+)
+def test_a_job_that_is_over_is_not_cancelled(cli: Command, kind: str, said: str) -> None:
+    job, later = enqueued(cli, kind), enqueued(cli, "greet", "--in", "2h")
+    cli("tick")
+    answer = cli("cancel", job, later)
+    assert (answer.status, said in answer.out) == (1, True)
+    assert cli("cancel", later).out == f"job {later} is cancelled\n"
 
 
 def test_a_future_job_is_run_now(cli: Command) -> None:
@@ -150,6 +164,8 @@ def test_a_job_that_is_not_there_is_something_wrong(cli: Command, command: str) 
         ["show", "0"],
         ["show", "x"],
         ["jobs", "--limit", "0"],
+        ["jobs", "--status", "foo"],
+        ["cancel", "--status", "dead"],
         ["nonsense"],
         ["pause", "everything"],
         ["pause", "queue"],
