@@ -225,8 +225,8 @@ LOOKS: Final = (
 
 @pytest.mark.usefixtures("roles")
 def test_the_read_role_may_look_at_all_that_commands_show(database: str) -> None:
-    asked = {"at_most": 5, "look_at": 5, "id": 1, "unfinished": False, "finished": False, "open_only": False}
-    asked |= {"active": True, "kind": "none"}
+    asked: dict[str, Any] = {"at_most": 5, "look_at": 5, "id": 1, "unfinished": False, "finished": False}
+    asked |= {"open_only": False, "active": True, "kind": "none"}
     refused = []
     with psycopg.connect(as_role(database, "crontick_read"), autocommit=True) as conn:
         for name in LOOKS:
