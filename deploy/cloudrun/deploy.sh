@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Builds the image, deploys service.yaml, sees one tick succeed, and only then has Cloud Scheduler call every 15 minutes.
 # service.yaml says what it costs and what its limits are. It may run again: what is there is kept, and brought up to date.
-# Before the first run, two secrets in Secret Manager, which the service's account may read (roles/secretmanager.secretAccessor):
+# Before the first run, secrets in Secret Manager, which the service's account may read (roles/secretmanager.secretAccessor):
 #     openssl rand -hex 32 | tr -d '\n' | gcloud secrets create acme-jobs-cron-secret --data-file=-
 #     printf %s "$CRONTICK_DATABASE_URL" | gcloud secrets create acme-jobs-database-url --data-file=-
 set -euo pipefail

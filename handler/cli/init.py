@@ -1,6 +1,7 @@
 """Files for the user's own project."""
 
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Final
 
@@ -8,7 +9,7 @@ import typer
 
 from crontick.handler.cli.options import Json
 from crontick.handler.cli.screen import clean, complain, say, say_json
-from crontick.handler.init import Answers, Written, found, names, template_set, write
+from crontick.handler.init import Written, found, names, template_set, write
 
 _NAMES: Final = ", ".join(names())
 
@@ -38,8 +39,15 @@ def init(
     project = Path.cwd()
     if package is not None and not _is_package(project, package):
         raise typer.BadParameter(f"there is no package {package} below {project}: make its folder, or name another")
-    guessed = found(project)
-    answers = Answers(app or guessed.app, url and url.rstrip("/"), guessed.modules if modules is None else modules)
+    templates, guessed = template_set(what), found(project)
+    if templates.needs_url and url is None:
+        raise typer.BadParameter(f"{what} calls an address: say which with --url https://app.example")
+    answers = replace(
+        guessed,
+        app=app or guessed.app,
+        url=url and url.rstrip("/"),
+        modules=guessed.modules if modules is None else modules,
+    )
     if faults := answers.faults():
         raise typer.BadParameter("; ".join(faults))
 
@@ -47,7 +55,7 @@ def init(
         return yes or (not json and sys.stdin.isatty() and typer.confirm(f"write over {clean(target)}?"))
 
     try:
-        done = write(template_set(what), project, package, answers=answers, over=over)
+        done = write(templates, project, package, answers=answers, over=over)
     except OSError as error:
         name = error.filename or project
         complain(f"{name} cannot be written ({error.strerror}): move it away, or work where you may write")

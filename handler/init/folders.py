@@ -24,16 +24,21 @@ def folder_set(name: str) -> TemplateSet:
     """The files of ``deploy/NAME``, which go to the same path in the project.
 
     The folder's own ``init.toml``, which stays behind, may say: ``at_top``, its files belong at the top of the project;
-    ``with``, the other folders that it needs; ``url``, what stands there for the app's address; ``next``, what to type.
+    ``with``, the other folders that it needs; ``url``, what stands there for the app's address, and ``needs_url``, that
+    nobody has that one; ``next``, what to type; ``[[each]]``, what to ``add`` to files and commands, and ``after``
+    which text of theirs, for each variable that the project names.
     """
     folder = files(_PACKAGE) / name
     about = _about(folder)
     above = "" if about.get("at_top") else f"deploy/{name}/"
     templates = [Template(f"{name}/{path}", above + path, anchor=_PACKAGE) for path in _paths(folder)]
-    for other in about.get("with", ()):
-        templates += folder_set(other).templates
+    each = [(one["after"], one["add"]) for one in about.get("each", ())]
+    for other in map(folder_set, about.get("with", ())):
+        templates += other.templates
+        each += other.each
     then = about.get("next") or [f"ls {above}    # each file says at its top how it is used"]
-    return TemplateSet(name, tuple(templates), tuple(then), about.get("url", _EXAMPLE_URL))
+    url, needs_url = about.get("url", _EXAMPLE_URL), about.get("needs_url", False)
+    return TemplateSet(name, tuple(templates), tuple(then), url, needs_url, tuple(each))
 
 
 def _about(folder: Traversable) -> dict[str, Any]:

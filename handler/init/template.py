@@ -24,9 +24,13 @@ class TemplateSet:
     """``then`` are the commands to type next.
 
     ``url`` stands for the app's address in files of an example app, which are filled in; None in those that are not.
+    With ``needs_url`` no other address can be guessed. ``each`` is what to add, and after which text, for each variable
+    that the project's ``crontick.toml`` names: ``<NAME>``, or ``<name>`` where neither capitals nor _ are taken.
     """
 
     name: str
     templates: tuple[Template, ...]
     then: tuple[str, ...]
     url: str | None = None
+    needs_url: bool = False
+    each: tuple[tuple[str, str], ...] = ()

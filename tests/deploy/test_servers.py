@@ -32,7 +32,8 @@ def environment(service: str, database: str) -> dict[str, str]:
     said = {**compose(service)["environment"], "PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin"}
     assert said["CRON_SECRET"].startswith("${CRON_SECRET:?")
     assert urlsplit(said["CRONTICK_DATABASE_URL"]).hostname == "postgres"
-    return {**said, "CRON_SECRET": TOKEN, "CRONTICK_DATABASE_URL": database}
+    assert said["CRONTICK_ADMIN_SECRET"] == "${CRONTICK_ADMIN_SECRET:-}"
+    return {**said, "CRON_SECRET": TOKEN, "CRONTICK_ADMIN_SECRET": "", "CRONTICK_DATABASE_URL": database}
 
 
 def run(command: list[str], folder: Path, environ: Mapping[str, str]) -> "subprocess.CompletedProcess[str]":

@@ -8,6 +8,7 @@ import sys
 from pathlib import Path
 
 import pytest
+import yaml
 
 from crontick.handler.init import Answers, found, names, template_set, write
 from tests.dev.developing import COMMAND
@@ -15,6 +16,7 @@ from tests.init.test_init import crontick
 from tests.worlds.process import ROOT
 
 FOLDERS = sorted(path.name for path in (ROOT / "deploy").iterdir() if path.is_dir() and path.name != "examples")
+NEEDED = "CRONTICK_DATABASE_URL=… CRON_SECRET=… CRONTICK_ADMIN_SECRET=…"
 ACME = Answers("acme-background", "https://jobs.acme.example", "acme.background,acme.more")
 
 
@@ -62,7 +64,7 @@ def test_three_steps_come_next_and_the_answers_are_found_in_the_project(tmp_path
     assert done.stdout.splitlines()[0] == "wrote deploy/fly/fly.toml"
     assert done.stdout.partition("next:\n")[2].splitlines() == [
         "    fly apps create acme-shop",
-        "    fly secrets import --app acme-shop    # reads CRONTICK_DATABASE_URL=… and CRON_SECRET=… from the terminal",
+        f"    fly secrets import --app acme-shop    # reads from the terminal: {NEEDED}",
         "    fly deploy --config deploy/fly/fly.toml",
     ]
     text = (tmp_path / "deploy" / "fly" / "fly.toml").read_text()
@@ -133,3 +135,59 @@ def test_a_wrong_answer_is_named_and_nothing_written(tmp_path: Path) -> None:
     done = crontick(tmp_path, "init", "fly", "--app", "Acme Jobs")
     assert (done.returncode, "Acme Jobs" in done.stderr) == (2, True)
     assert list(tmp_path.iterdir()) == []
+
+
+def test_the_variables_that_the_configuration_names_are_filled_in_or_asked_for(tmp_path: Path) -> None:
+    (tmp_path / "crontick.toml").write_text(
+        '[email]\nurl_env = "SMTP_URL"\n[[webhook_endpoint]]\nsecret_env = ["CRM_SECRET", "no name"]\n'
+    )
+    answers = found(tmp_path)
+    assert answers.variables == ("SMTP_URL", "CRM_SECRET")
+    asked = {}
+    for name in FOLDERS:
+        then = write(template_set(name), tmp_path / name, answers=answers).then
+        asked[name] = all(any(variable in command for command in then) for variable in answers.variables)
+    assert {name for name, is_asked in asked.items() if not is_asked} == {"cloudrun", "crontab"}
+    compose = yaml.safe_load((tmp_path / "compose/deploy/compose/compose.yaml").read_text())["services"]["app"]
+    assert compose["environment"]["SMTP_URL"] == "${SMTP_URL:?crontick.toml names it}"
+    cron, web = yaml.safe_load((tmp_path / "render/render.yaml").read_text())["services"]
+    assert {"key": "CRM_SECRET", "sync": False} in web["envVars"]
+    assert [one["fromService"]["envVarKey"] for one in cron["envVars"] if one.get("key") == "CRM_SECRET"] == [
+        "CRM_SECRET"
+    ]
+    service = yaml.safe_load((tmp_path / "cloudrun/deploy/cloudrun/service.yaml").read_text())
+    (container,) = service["spec"]["template"]["spec"]["containers"]
+    (crm,) = (one for one in container["env"] if one["name"] == "CRM_SECRET")
+    secret = f"{answers.app}-crm-secret"
+    assert crm["valueFrom"] == {"secretKeyRef": {"name": secret, "key": "latest"}}
+    assert f"gcloud secrets create {secret} " in (tmp_path / "cloudrun/deploy/cloudrun/deploy.sh").read_text()
+
+
+def test_a_crontab_calls_the_address_that_it_is_told_and_once_however_often_it_is_added(tmp_path: Path) -> None:
+    refused = crontick(tmp_path, "init", "crontab")
+    assert (refused.returncode, "--url" in refused.stderr, list(tmp_path.iterdir())) == (2, True, [])
+    done = crontick(tmp_path, "init", "crontab", "--url", "https://jobs.acme.example")
+    header, add, _ = done.stdout.partition("next:\n")[2].splitlines()
+    (tmp_path / "crontab").write_text('#!/bin/sh\ncase "$1" in -l) cat there;; *) cat >new; mv new there;; esac\n')
+    (tmp_path / "crontab").chmod(0o755)
+    (tmp_path / "there").write_text("0 4 * * * backup\n")
+    env = {"PATH": f"{tmp_path}:/usr/bin:/bin", "HOME": str(tmp_path)}
+    for _ in range(2):
+        subprocess.run(["/bin/sh", "-c", add], cwd=tmp_path, env=env, check=True)
+    there = (tmp_path / "there").read_text()
+    assert there == "0 4 * * * backup\n" + (tmp_path / "deploy/crontab/crontab").read_text()
+    assert "CRONTICK_URL=https://jobs.acme.example\n" in there
+    assert subprocess.run(["/bin/sh", "-c", header], env=env, check=False, capture_output=True).returncode != 0
+    command = there.splitlines()[-1].split(None, 5)[5].replace(r"\%", "%")
+    called = subprocess.run(["/bin/sh", "-c", command], env=env, check=False, capture_output=True, text=True)
+    assert f"{tmp_path}/.crontick-header is missing" in called.stdout
+
+
+def test_the_unit_and_the_build_are_those_of_the_project(tmp_path: Path) -> None:
+    (tmp_path / "background.py").touch()
+    done = crontick(tmp_path, "init", "watch")
+    unit = (tmp_path / "deploy/watch/crontick-watch.service").read_text()
+    assert f"\nWorkingDirectory={tmp_path}\n" in unit
+    assert f"\nExecStart={tmp_path}/.venv/bin/crontick watch " in unit
+    assert ("useradd" in done.stdout, 'CRONTICK_MODULES="background"' in done.stdout) == (True, True)
+    assert "build.py background.py crontick.toml" in crontick(tmp_path, "init", "lambda").stdout
