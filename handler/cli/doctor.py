@@ -10,7 +10,7 @@ from typing import Annotated, Final
 import psycopg
 import typer
 
-from crontick.handler.cli.database import Connection, ask, connected
+from crontick.handler.cli.database import Connection, ask, ask_one, connected
 from crontick.handler.cli.options import Json, length
 from crontick.handler.cli.screen import say, say_json
 from crontick.handler.cli.status import LOOK_AT
@@ -34,6 +34,7 @@ from crontick.sql import SCHEMA as SCHEMA_OF_THIS_CODE
 
 OLD: Final = timedelta(minutes=10)
 """No tick, and no statement of a web app, takes as long."""
+DAY: Final = timedelta(days=1)
 ENDPOINTS_AT_MOST: Final = 200
 
 Old = Annotated[
@@ -123,8 +124,7 @@ def _database(
 def _asked(conn: Connection, settings: Settings, deployment: Deployment | None) -> Iterator[Finding]:
     """What ticks and jobs tell."""
     calls = ask(conn, "read_triggers")
-    [state] = ask(conn, "read_state")
-    yield from together.time_limits(settings, state["died_ticks"])
+    yield from together.time_limits(settings, ask_one(conn, "count_died_ticks", {"within": DAY}))
     yield from together.tokens(settings, ask(conn, "list_tokens"))
     yield from together.awake(settings, triggers.usual_gap(calls))
     yield from triggers.triggers(calls)

@@ -119,7 +119,7 @@ def findings(state: Row, max_age: timedelta) -> list[str]:
         (never, f"no tick has come yet, and {waits}: call POST /cron/tick"),
         (
             state["died_ticks"],
-            "ticks of the last day that died before their end: {}: `crontick ticks`, and the host's log",
+            "ticks of the last hour that died before their end: {}: `crontick ticks`, and the host's log",
         ),
         (state["dead_letters"], "dead jobs that wait for a decision: {}: `crontick dead list`"),
         (

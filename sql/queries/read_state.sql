@@ -21,7 +21,7 @@ select
     (
         select count(*)
         from crontick.ticks as t
-        where t.ended_at is null and t.lease_expires_at < crontick.now() and t.started_at > crontick.now() - interval '1 day'
+        where t.ended_at is null and t.lease_expires_at < crontick.now() and t.started_at > crontick.now() - interval '1 hour'
     ) as died_ticks,
     (
         select crontick.now() - min(l.oldest_at) from crontick.lanes(crontick.now(), null, '{}') as l

@@ -196,7 +196,7 @@ STATE = {
             {"open_breakers": 3},
             "targets that are left alone, for they fail or somebody said so: 3: `crontick br",
         ),
-        ({"died_ticks": 2}, "ticks of the last day that died before their end: 2"),
+        ({"died_ticks": 2}, "ticks of the last hour that died before their end: 2"),
     ],
 )
 def test_silence_is_told(state: dict[str, object], said: str) -> None:
@@ -221,6 +221,19 @@ def test_a_trigger_that_went_silent_is_found_though_nothing_waits(
     answer = cli("status", *options)
     assert f"last tick {age}" in answer.out
     assert (answer.status, f"! no tick has come for {age}" in answer.out) == (status, status == 1)
+
+
+def test_a_tick_that_died_is_told_for_an_hour(cli: Command, database: str) -> None:
+    with psycopg.connect(database, autocommit=True) as conn:
+        for minutes, status in ((59, 1), (61, 0)):
+            conn.execute("delete from crontick.ticks")
+            conn.execute(
+                "insert into crontick.ticks (opening, started_at, deadline, lease_expires_at)"
+                " select 1, t.at, t.at, t.at from (select now() - make_interval(mins => %s) as at) as t",
+                (minutes,),
+            )
+            answer = cli("status")
+            assert (answer.status, "that died before their end: 1" in answer.out) == (status, status == 1)
 
 
 def test_reminders_are_previewed_without_a_trace(cli: Command, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -85,7 +85,7 @@ def test_a_rotation_that_was_not_ended(doctor: Command, owner: Conn, monkeypatch
 
 def test_ticks_that_the_host_kills(doctor: Command, owner: Conn) -> None:
     assert "CRONTICK_HOST_LIMIT_SECONDS is not set: a lease ends 40 s after its tick began" in said(doctor)
-    owner.execute(TICK.encode(), {"age": "1 hour", "ended": None, "ticks": 3, "token": None})
+    owner.execute(TICK.encode(), {"age": "23 hours", "ended": None, "ticks": 3, "token": None})
     [sentence] = wrong(doctor)
     assert sentence.startswith(
         "ticks of the last day that died before their end: 3; CRONTICK_HOST_LIMIT_SECONDS is not set"
