@@ -10,7 +10,8 @@ import psycopg
 from psycopg.rows import class_row
 
 from crontick.jobs.connect import connect
-from crontick.jobs.unavailable import Unavailable, unavailable
+from crontick.jobs.rights import unavailable_outside_ticks
+from crontick.jobs.unavailable import Unavailable
 from crontick.sql import query
 
 __all__ = ["Run", "opened", "pieces", "read_run"]
@@ -55,7 +56,7 @@ async def opened(url: str | None) -> AsyncIterator[Connection]:
         async with await connect(url, timeout_seconds=_PATIENCE_SECONDS) as conn:
             yield conn
     except (psycopg.Error, OSError, TimeoutError) as error:
-        raise unavailable(error) from None
+        raise unavailable_outside_ticks(error) from None
 
 
 async def read_run(conn: Connection, run: int) -> Run | None:

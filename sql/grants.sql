@@ -30,6 +30,7 @@ begin
             to crontick_tick;
         grant select (job, number, ended_at, outcome, fingerprint) on crontick.attempts to crontick_tick;
         grant select (name, url, secret, old_secret, old_secret_until) on crontick.webhook_endpoints to crontick_tick;
+        grant select (name) on crontick.endpoints to crontick_tick;
     end if;
     if exists (select from pg_catalog.pg_roles where rolname = 'crontick_read') then
         grant usage on schema crontick to crontick_read;

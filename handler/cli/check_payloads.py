@@ -41,5 +41,5 @@ def misnamed(deployment: Deployment, url: str | None) -> Iterator[str]:
 def _endpoints(url: str) -> list[str]:
     """Those of crontick.set_endpoint."""
     with psycopg.connect(url, autocommit=True, prepare_threshold=None, connect_timeout=int(CONNECT_SECONDS)) as conn:
-        rows = conn.execute(query("list_endpoints").text.encode(), {"at_most": _ENDPOINTS_AT_MOST})
+        rows = conn.execute(query("list_endpoint_names").text.encode(), {"at_most": _ENDPOINTS_AT_MOST})
         return [str(row[0]) for row in rows]

@@ -17,7 +17,7 @@ from crontick.handler.cli.status import LOOK_AT
 from crontick.handler.doctor import connection, triggers, work
 from crontick.handler.doctor import settings as together
 from crontick.handler.doctor.fan_out import fan_out
-from crontick.handler.doctor.finding import OUT_OF_REACH, REACH, SCHEMA, WRONG_SETTINGS, Finding
+from crontick.handler.doctor.finding import OUT_OF_REACH, REACH, ROLES, SCHEMA, WRONG_SETTINGS, Finding
 from crontick.handler.doctor.health import health
 from crontick.handler.doctor.reach import reach as reached
 from crontick.handler.doctor.waking import waking
@@ -26,6 +26,7 @@ from crontick.handler.doctor.zones import zones
 from crontick.jobs.config_error import ConfigError
 from crontick.jobs.deployment import Deployment, DeploymentError, load_deployment
 from crontick.jobs.ready import refuse_misfit
+from crontick.jobs.rights import unavailable_outside_ticks
 from crontick.jobs.sections import Config
 from crontick.jobs.settings import Settings, SettingsError
 from crontick.jobs.slots import zone_data_version
@@ -112,8 +113,12 @@ def _database(
         if not readable:
             return
         config = Config() if deployment is None else deployment.config
-        yield from health(conn, old, config.retention.succeeded)
-        yield from _asked(conn, settings, deployment)
+        try:
+            yield from health(conn, old, config.retention.succeeded)
+            yield from _asked(conn, settings, deployment)
+        except psycopg.errors.InsufficientPrivilege as error:
+            mend = unavailable_outside_ticks(error).reason
+            yield Finding(ROLES, "the jobs and the rest of the database were not looked at", mend, wrong=False)
         endpoints = _endpoints(conn) if asked_to_reach else None
     if deployment is not None and endpoints is not None:
         yield from reached(deployment, endpoints)

@@ -7,9 +7,10 @@ from crontick.handler.cli.remote import NotDoneThere
 from crontick.handler.cli.screen import complain
 from crontick.jobs.config_error import ConfigError
 from crontick.jobs.deployment import DeploymentError
+from crontick.jobs.rights import unavailable_outside_ticks
 from crontick.jobs.sealing import SealingError
 from crontick.jobs.settings import SettingsError
-from crontick.jobs.unavailable import Unavailable, unavailable
+from crontick.jobs.unavailable import Unavailable
 from crontick.sql.migrate import MigrationRefused
 
 DONE, FOUND_WRONG, USAGE = 0, 1, 2
@@ -37,4 +38,4 @@ def _told(error: psycopg.Error) -> str:
     if (error.sqlstate or "").startswith("CT"):
         hint = f" ({error.diag.message_hint})" if error.diag.message_hint else ""
         return f"{error.diag.message_primary}{hint}"
-    return unavailable(error).reason
+    return unavailable_outside_ticks(error).reason

@@ -24,7 +24,7 @@ from tests.on_lambda.conftest import runtime_api, world
 from tests.on_lambda.world import World
 from tests.reports.conftest import SALES, Reports
 from tests.secrecy.conftest import new_key
-from tests.sql.test_roles import as_role, roles
+from tests.sql.conftest import as_role, roles
 
 __all__ = ["bare", "cli", "roles", "runtime_api", "world"]
 

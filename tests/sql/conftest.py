@@ -1,12 +1,15 @@
 """The SQL interface as an app of any language uses it, and a tick's own statements where a job has to run."""
 
 import json
-from typing import Any
+from collections.abc import Iterator
+from typing import Any, Final
+from urllib.parse import urlsplit, urlunsplit
 
 import psycopg
 import pytest
 
 from crontick.sql import SCHEMA
+from crontick.sql.migrate import migrate
 from tests.worlds.waiting import until
 
 KNOWN = '[{"name": "mail", "queue": "post", "priority": 7, "max_attempts": 3}]'
@@ -97,3 +100,26 @@ class Sql:
 @pytest.fixture
 def sql(sync_conn: psycopg.Connection[Any]) -> Sql:
     return Sql(sync_conn)
+
+
+ROLES: Final = ("crontick_enqueue", "crontick_tick", "crontick_read", "crontick_admin")
+
+
+def as_role(url: str, role: str) -> str:
+    parts = urlsplit(url)
+    return urlunsplit(parts._replace(netloc=f"{role}@{parts.netloc.rpartition('@')[2]}"))
+
+
+@pytest.fixture
+def roles(server: str, database: str) -> Iterator[None]:
+    """The four roles, made after the schema was; they belong to the server, so they go again."""
+    with psycopg.connect(server, autocommit=True) as admin:
+        for role in ROLES:
+            admin.execute(f"create role {role} login".encode())
+        try:
+            migrate(database, environment="test", test_clock=True)
+            yield
+        finally:
+            with psycopg.connect(database, autocommit=True) as owner:
+                for role in ROLES:
+                    owner.execute(f"drop owned by {role}; drop role {role}".encode())

@@ -1,9 +1,7 @@
 """Roles: each may do what its work needs, and nobody else anything; a hostile search path changes nothing."""
 
-from collections.abc import Iterator
 from datetime import timedelta
 from typing import Any, Final
-from urllib.parse import urlsplit, urlunsplit
 
 import msgspec
 import psycopg
@@ -18,32 +16,10 @@ from crontick.jobs.request import TickRequest
 from crontick.jobs.sealing import Keyring
 from crontick.jobs.settings import Settings
 from crontick.sql import query
-from crontick.sql.migrate import migrate
-from tests.sql.conftest import Sql
+from tests.sql.conftest import Sql, as_role
 
 HOUR = timedelta(hours=1)
-ROLES = ("crontick_enqueue", "crontick_tick", "crontick_read", "crontick_admin")
 FUNCTIONS = "select p.oid::regprocedure::text from pg_proc as p where p.pronamespace = 'crontick'::regnamespace"
-
-
-def as_role(url: str, role: str) -> str:
-    parts = urlsplit(url)
-    return urlunsplit(parts._replace(netloc=f"{role}@{parts.netloc.rpartition('@')[2]}"))
-
-
-@pytest.fixture
-def roles(server: str, database: str) -> Iterator[None]:
-    """The four roles, made after the schema was; they belong to the server, so they go again."""
-    with psycopg.connect(server, autocommit=True) as admin:
-        for role in ROLES:
-            admin.execute(f"create role {role} login".encode())
-        try:
-            migrate(database, environment="test", test_clock=True)
-            yield
-        finally:
-            with psycopg.connect(database, autocommit=True) as owner:
-                for role in ROLES:
-                    owner.execute(f"drop owned by {role}; drop role {role}".encode())
 
 
 def test_public_may_execute_nothing(sql: Sql) -> None:
