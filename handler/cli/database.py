@@ -44,7 +44,7 @@ def naming(url: str) -> Iterator[None]:
     except (psycopg.OperationalError, OSError, TimeoutError, Unavailable) as error:
         told = error if isinstance(error, Unavailable) else unavailable(error)
         if told.out_of_reach:
-            raise Unavailable(f"{told.reason}: {server_names(url)}") from None
+            raise Unavailable(f"{told.reason}: {server_names(url)}", out_of_reach=True) from None
         if refused_login(error) is not None:
             raise told from None
         raise
