@@ -60,5 +60,6 @@ def test_the_status_shows_what_fires_and_until_when_it_is_silent(cli: Command) -
     cli("alerts", "silence", "breaker_open", "--for", "2h", "--by", "ann")
     [line] = [line for line in cli("status").out.splitlines() if line.startswith("alert: ")]
     assert line.startswith("alert: breaker_open endpoint:crm since 20")
+    assert ", at first: " in line
     assert "it keeps failing: `crontick breakers`; silent until 20" in line
     assert [alert["name"] for alert in cli("status", "--json").json["alerts"]] == ["breaker_open"]
