@@ -103,7 +103,8 @@ def _breaker(found: Row) -> str:
 def _alert(found: Row) -> str:
     subject = f" {found['subject']}" if found["subject"] else ""
     silent = f"; silent until {cell(found['silenced_until'])}" if found["silenced_until"] else ""
-    return f"alert: {found['name']}{subject} since {cell(found['since'])}, at first: {found['what']}: `{found['mend']}`{silent}"
+    began = f"since {cell(found['since'])}, at first: {found['what']}"
+    return f"alert: {found['name']}{subject} {began}: `{found['mend']}`{silent}"
 
 
 def findings(state: Row, max_age: timedelta) -> list[str]:
