@@ -8,6 +8,7 @@ import pytest
 from crontick.handler.cli.run import run
 from crontick.jobs.rights import READING
 from crontick.sql.migrate import migrate
+from tests.operate.conftest import ADMIN, CRON, Api, app_of, settings_of
 from tests.sql.conftest import Sql, as_role
 
 OWNER = re.compile(r"```sql\n(do \$\$\ndeclare\n    v_alter.*?)```", re.DOTALL)
@@ -57,6 +58,22 @@ def test_the_doctor_looks_as_far_as_the_tick_role_may(
     told = capsys.readouterr()
     assert "the jobs and the rest of the database were not looked at" in told.out, told
     assert "grant it crontick_read" in told.out
+
+
+@pytest.mark.anyio
+@pytest.mark.usefixtures("roles")
+async def test_a_login_that_is_in_both_roles_serves_ticks_and_operators(database: str, sql: Sql) -> None:
+    job = sql.enqueue()
+    sql.rows("create role serving login in role crontick_tick, crontick_admin")
+    try:
+        api = Api(app_of(settings_of(as_role(database, "serving"))))
+        asked = [("POST", f"/api/jobs/{job}/cancel", ADMIN, '{"by": "ann"}'), ("POST", "/cron/tick", CRON, "")]
+        asked += [("GET", "/metrics", ADMIN, ""), ("GET", "/api/jobs", ADMIN, ""), ("GET", "/api/overview", ADMIN, "")]
+        for method, path, token, body in asked:
+            answer = await api.ask(method, path, token, content=body)
+            assert (path, answer.status_code) == (path, 200), answer.text
+    finally:
+        sql.rows("drop role serving")
 
 
 @pytest.mark.usefixtures("roles")
