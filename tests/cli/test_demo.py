@@ -5,6 +5,7 @@ import signal
 from pathlib import Path
 
 from tests.worlds.process import Processes
+from tests.worlds.waiting import until
 
 MAIN = "import os; os.setsid(); from crontick.handler.cli import main; import sys; sys.argv[1:] = ['demo']; main()"
 
@@ -31,5 +32,5 @@ def test_a_demo_that_is_told_to_end_leaves_no_server_and_no_folder(processes: Pr
     assert len(list(tmp_path.glob("crontick-demo-*"))) == 1
     os.kill(demo.pid, signal.SIGTERM)
     assert demo.wait(seconds=60) == 128 + signal.SIGTERM, demo.errors
-    assert members(demo.pid) == []
+    until(lambda: members(demo.pid) == [], seconds=60)
     assert list(tmp_path.glob("crontick-*")) == []
