@@ -175,7 +175,8 @@ async def test_everything_at_once_is_created_and_a_tick_can_set_its_alarm(
     assert config is not None
     alarm = Alarm(datetime.now(UTC).replace(second=0, microsecond=0) + timedelta(hours=1))
     await arm(config, alarm, TickSecrets(Redactor(())), seconds=30)
-    set_one = account.client("scheduler").get_schedule(Name=alarm.name, GroupName="crontick")
+    name = alarm.name(function["FunctionArn"], config.input)
+    set_one = account.client("scheduler").get_schedule(Name=name, GroupName="crontick")
     assert set_one["Target"]["Arn"] == function["FunctionArn"]
     assert (
         set_one["Target"]["RoleArn"] == account.client("iam").get_role(RoleName=names["SchedulerRole"])["Role"]["Arn"]
