@@ -54,8 +54,12 @@ begin
     cancels := array(
         select r.job
         from crontick.cancel_requests as r
-        join crontick.unfinished_jobs as j on j.id = r.job
-        where j.claimed_by = v_tick and j.status = 'running'
+        cross join lateral (
+            select
+            from crontick.unfinished_jobs as j
+            where j.id = r.job and j.claimed_by = v_tick and j.status = 'running'
+            offset 0 -- looked up one by one: as in settle
+        ) as running
     );
     closed := p_running = 0
         and v_claimed is null

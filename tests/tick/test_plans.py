@@ -67,6 +67,29 @@ def test_an_exchange_touches_rows_in_proportion_to_its_batch(crowded: psycopg.Co
     assert large < 10_000, "a hundred jobs among 1.4 million rows"
 
 
+def test_statistics_of_an_emptied_table_make_no_exchange_walk_over_it(raw_database: str) -> None:
+    """A backlog that was drained and vacuumed, and the next one: the planner believes that there is one row."""
+    migrate(raw_database, environment="test")
+    with psycopg.connect(raw_database, autocommit=True, prepare_threshold=None) as conn:
+        fill(conn, 20_000)
+        conn.execute("delete from crontick.unfinished_jobs")
+        conn.execute("vacuum (analyze, truncate off) crontick.unfinished_jobs")
+        fill(conn, 20_000)
+        conn.execute(OPEN.encode(), (1,))
+        exchange(conn, 10, 5)
+        before = fetched(conn)
+        exchange(conn, 11, 100)
+        assert fetched(conn) - before < 2_000
+
+
+def fetched(conn: psycopg.Connection[Any]) -> int:
+    """Rows of unfinished jobs that indexes led to so far."""
+    conn.execute("select pg_stat_force_next_flush()")
+    asked = "select idx_tup_fetch from pg_stat_user_tables where relname = 'unfinished_jobs'"
+    [[rows]] = conn.execute(asked.encode()).fetchall()
+    return int(rows)
+
+
 def test_no_statement_of_a_tick_scans_or_sorts_a_table_of_jobs(crowded: psycopg.Connection[Any]) -> None:
     plans: list[str] = []
     crowded.execute(SEALING.encode())
