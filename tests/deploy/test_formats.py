@@ -1,8 +1,8 @@
 """Each file of ``deploy/`` is what the platform that reads it takes.
 
 Published schemas are asked for the Dockerfile, Compose and the workflow. For fly.toml, render.yaml, vercel.json and
-Knative no registry has one that could be installed: their fields are compared with the names that the platforms'
-references publish, read in November 2026.
+Knative no registry has one that could be installed: their fields are compared with names written down from
+excerpts of the platforms' references in November 2026, which guards against a slip, not against a change of theirs.
 """
 
 import re
